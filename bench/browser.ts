@@ -9,11 +9,12 @@ import { chromiumPath, launchChromium } from '#test/harness/chromium'
 import { median, percentile, startBenchDatabase } from './database.ts'
 import { makeBenchPerson } from './world.ts'
 
-// The console in Chromium without a graphics card, for benches: the service behind it, somebody signed in, and how frames follow.
+// Runs the console in Chromium without a graphics card, for benchmarks: starts the service, signs in a user and
+// measures frame times.
 
 export type Bench = { browser: Browser; base: string; signUp(): Promise<BrowserContext>; stop(): Promise<void> }
 
-/** Nothing where there is no browser. */
+/** Returns undefined if no browser is installed. */
 export async function startBrowserBench(): Promise<Bench | undefined> {
   const executable = chromiumPath()
   if (!executable) return undefined
@@ -53,7 +54,7 @@ export async function startBrowserBench(): Promise<Bench | undefined> {
 
 export type Watched = { frames: number[]; work: number }
 
-/** The time from one frame to the next while `act` goes on, and the processor time of the page's thread in it. */
+/** Returns the times between frames while `act` runs, and the processor time of the page's thread. */
 export async function framesDuring(page: Page, act: () => Promise<void>): Promise<Watched> {
   const before = await workOf(page)
   await page.evaluate(() => {
@@ -78,7 +79,7 @@ export async function framesDuring(page: Page, act: () => Promise<void>): Promis
 
 const sessions = new WeakMap<Page, CDPSession>()
 
-/** Milliseconds of processor time: unlike the frames they do not depend on what else the machine does. */
+/** Returns processor time in milliseconds. Unlike frame times, it does not depend on the other load of the machine. */
 async function workOf(page: Page): Promise<number> {
   let session = sessions.get(page)
   if (!session) {

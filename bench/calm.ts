@@ -1,7 +1,7 @@
 import { type Answer, type Clients, press } from './press.ts'
 
-// The quiet client of bench/overload.ts, in a process of its own: asks as it is told, and sends back how it was answered and when it asked, on
-// the clock of the machine.
+// The quiet client of bench/overload.ts, in a separate process: sends the given requests and returns the responses with
+// the times at which the requests were sent, on the clock of the machine.
 
 export type Asked = { base: string; requests: Uint8Array[]; rate: number; clients: Clients }
 export type Calm = Answer & { sentAt: number }

@@ -6,12 +6,12 @@ import { rehearseReleases } from './chaos/releases.ts'
 import { rehearseStandby } from './chaos/standby.ts'
 import { asTable, faults, rehearseFaults } from './chaos/table.ts'
 
-// `npm run chaos`: workers, server and database are killed and stopped under load; sockets are cut; the database alone is
-// killed again and again; one release takes the place of another. Exits with 1 if anything that was promised does not hold.
-// `SEED=n` repeats the choices of an earlier rehearsal; `-- load`, `-- cuts`, `-- databases` (`KILLS=12 MINUTES=2` is
-// shorter), `-- releases` and `-- faults` rehearse one of them. The last is a table of faults (`FAULT_S=10` each), of which
-// one can be named alone: `-- worker-frozen`. `-- standby` kills a primary and promotes its standby (`SYNCHRONOUS=off` shows what
-// that costs), and restores a backup; `-- pooler` goes through PgBouncer, where it is installed.
+// `npm run chaos`: kills and stops workers, server and database under load; cuts sockets; kills the database alone
+// repeatedly; replaces one release with another. Exits with 1 if a guarantee is violated. `SEED=n` repeats the choices
+// of an earlier scenario; `-- load`, `-- cuts`, `-- databases` (`KILLS=12 MINUTES=2` is shorter), `-- releases` and `--
+// faults` run one scenario. The last is a table of faults (`FAULT_S=10` each), which can also be run individually: `--
+// worker-frozen`. `-- standby` kills a primary, promotes its standby (`SYNCHRONOUS=off` shows what is lost without
+// synchronous replication), and restores a backup; `-- pooler` connects through PgBouncer, if it is installed.
 
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31))
 const say = (line: string): void => console.error(line)

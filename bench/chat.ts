@@ -3,13 +3,13 @@ import { cpuMs } from './cpu.ts'
 import { median, percentile, startBenchDatabase } from './database.ts'
 import { makeBenchPerson, startBenchService } from './world.ts'
 
-// 200 visitors chatting at once on one server, without a language model: a greeting, a wish, two values in words, and the
-// execution that follows. As the widget does, every message carries an idempotency key. Times of one turn as the visitors
-// see them; processor time of the service and of PostgreSQL, without that of the visitors.
+// 200 visitors chat at once on one server, without a language model: a greeting, a request, two values in words, and
+// the execution that follows. As in the widget, every message has an idempotency key. Measures the time of one turn as
+// the visitors see it, and the processor time of the service and of PostgreSQL, without the visitors.
 
 const VISITORS = 200
 const ROUNDS = Number(process.env.ROUNDS ?? 3)
-/** A visitor reads and types between two messages: at most this long, half of it on average. */
+/** The maximum time in ms that a visitor reads and types between two messages; half of it on average. */
 const THINKING = Number(process.env.THINKING_MS ?? 5000)
 
 const database = await startBenchDatabase()
@@ -89,7 +89,7 @@ const round = async (): Promise<number[]> => {
   return times
 }
 
-// The first is for the compiler and the plans; it is not counted.
+// The first round warms up the compiler and the query plans and is not counted.
 await round()
 const owner = new pg.Client({ connectionString: database.superuserUrl.replace(/[^/]*$/, 'bench') })
 const pids = [service.child.pid!, database.postmaster()]

@@ -3,14 +3,14 @@ import type { Page } from 'playwright-core'
 import { answered, figures, framesDuring, startBrowserBench } from './browser.ts'
 import { median } from './database.ts'
 
-// How soon the first page can be used, with nothing in the browser's cache, and how a list of 10,000 rows scrolls.
+// Measures how soon the first page can be used, with an empty browser cache, and how a list of 10,000 rows scrolls.
 
 const ROWS = 10_000
 const VISITS = 7
 
 type Visit = { first_paint_ms: number; interactive_ms: number; scripts: number; script_bytes_gzipped: number }
 
-/** Interactive: the page shows what it is for, and no task of 50 ms or more follows. */
+/** Loads the page until it is interactive: it shows its content, and no task of 50 ms or more follows. */
 async function visit(page: Page): Promise<Visit> {
   const sizes = new Map<string, number>()
   page.on('response', async (response) => {
@@ -62,7 +62,7 @@ try {
   await page.goto(`/datasets/${dataset_id}`)
   const table = page.getByRole('table')
   await table.waitFor()
-  // To the end first: each piece is fetched as one comes to it.
+  // Scrolls to the end first, because each part is fetched when it is reached.
   await page.waitForFunction((rows) => {
     const found = document.querySelector('table')!
     found.parentElement!.scrollTop = found.parentElement!.scrollHeight

@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-// Processor time, user and system together. Unlike executions a second it says the same on a machine that others use too.
+// Measures processor time, user and system together. Unlike executions per second, it is the same on a machine with
+// other load.
 
-const MS_PER_TICK = 10 // 100 clock ticks a second
+const MS_PER_TICK = 10 // 100 clock ticks per second
 
 type Process = { parent: number; ms: number; ended: number }
 
@@ -16,13 +17,15 @@ const processes = (): Map<number, Process> => {
       const used = (at: number): number => (Number(fields[at]) + Number(fields[at + 1])) * MS_PER_TICK
       found.set(Number(entry), { parent: Number(fields[1]), ms: used(11), ended: used(13) })
     } catch {
-      // It has ended meanwhile.
+      // The process has ended in the meantime.
     }
   }
   return found
 }
 
-/** Milliseconds that this process has used, and those it started, also where they have ended. */
+/**
+ * Returns the processor time of a process and its child processes in milliseconds, including children that have ended.
+ */
 export const cpuMs = (pid: number): number => {
   let sum = 0
   for (const [id, { parent, ms, ended }] of processes()) {
@@ -32,7 +35,10 @@ export const cpuMs = (pid: number): number => {
   return sum
 }
 
-/** Processor time since the start, and what of it the host gave to other machines: figures of latency hold only where that is little. */
+/**
+ * Returns the processor time since boot, and the part that the host gave to other machines. Latency figures are valid
+ * only if that part is small.
+ */
 export function machineTicks(): { all: number; stolen: number } {
   const [, ...fields] = readFileSync('/proc/stat', 'utf8').split('\n', 1)[0]!.split(/\s+/)
   return { all: fields.slice(0, 8).reduce((sum, field) => sum + Number(field), 0), stolen: Number(fields[7]) }

@@ -3,7 +3,8 @@ import type { AddressInfo } from 'node:net'
 import { median, startBenchDatabase } from './database.ts'
 import { makeBenchPerson, post, startBenchService } from './world.ts'
 
-// What a credential costs an http.request: the same request with and without one, by turns, to a local server.
+// Measures the cost of a credential in an http.request: the same request with and without a credential, alternately, to
+// a local server.
 
 const TIMES = Number(process.env.TIMES ?? 200)
 const WARM_UP = 30

@@ -12,12 +12,12 @@ export type BenchDatabase = {
   urls: DatabaseUrls
   superuserUrl: string
   postmasterPid: number
-  /** Another one after each time it died. */
+  /** Changes each time the server is restarted. */
   postmaster(): number
   stop(): Promise<void>
 }
 
-/** A PostgreSQL of its own, durable (fsync on): a figure without it would say nothing. */
+/** Starts a separate, durable PostgreSQL (fsync on): figures without durability would be meaningless. */
 export const startBenchDatabase = async (
   migrations = join(import.meta.dirname, '..', 'migrations'),
 ): Promise<BenchDatabase> => {
@@ -25,7 +25,7 @@ export const startBenchDatabase = async (
   chmodSync(dataDir, 0o711)
   const log = pino({ level: 'warn' }, pino.destination(2))
   const postgres = await startEmbeddedPostgres({ dataDir, log })
-  // The server outlives the process that started it; a bench that is stopped in the middle must not leave it behind.
+  // The server outlives the process that started it, so a benchmark that is interrupted must stop the server.
   const abandon = (): void => {
     process.kill(postgres.postmasterPid, 'SIGQUIT')
     rmSync(dataDir, { recursive: true, force: true })
@@ -58,7 +58,7 @@ export const percentile = (values: number[], p: number): number => {
   return sorted[Math.min(sorted.length - 1, Math.floor((p / 100) * sorted.length))] ?? Number.NaN
 }
 
-/** A pool for looking on. A client that is being ended when the database stops is told so, and nobody else listens then. */
+/** Opens a pool for observing. Errors of clients that are closed while the database stops are ignored. */
 export function openPool(options: pg.PoolConfig): pg.Pool {
   const ignored = (): void => {}
   return new pg.Pool(options).on('error', ignored).on('connect', (client) => client.on('error', ignored))

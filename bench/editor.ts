@@ -1,11 +1,11 @@
 import { answered, figures, framesDuring, startBrowserBench } from './browser.ts'
 
-// How the editor feels with the largest workflow there may be: frames while a graph of 500 nodes is moved and zoomed, a node
-// dragged and a letter typed, in Chromium without a graphics card.
+// Measures the editor with the largest possible workflow: frame times while a graph of 500 nodes is moved and zoomed, a
+// node is dragged and a letter is typed, in Chromium without a graphics card.
 
 const NODES = 500
 
-/** Twenty rows of chains with branches that lead from one row to the next. */
+/** Returns twenty rows of chains with branches that lead from one row to the next. */
 function largest(): unknown {
   const nodes: unknown[] = []
   const edges: unknown[] = []

@@ -3,8 +3,8 @@ import { cpuMs } from './cpu.ts'
 import { startBenchDatabase } from './database.ts'
 import { makePlain } from './plain.ts'
 
-// Processor time per five-node execution, of this program and of PostgreSQL, for the engine and for the plain program.
-// Unlike executions a second it says the same on a machine that others use too.
+// Measures the processor time per five-node execution, of this program and of PostgreSQL, for the engine and for the
+// plain program. Unlike executions per second, it is the same on a machine with other load.
 
 const COUNT = Number(process.env.COUNT ?? 4000)
 const IN_FLIGHT = 64

@@ -4,9 +4,9 @@ import { newId } from '#platform/ids'
 import { median, percentile, startBenchDatabase } from './database.ts'
 import { makePlain } from './plain.ts'
 
-// Five-node executions a second through the engine, every node durable, 64 in flight, as a ratio to the plain program in
-// the same run; what one of them leaves on the disk and in the write-ahead log; and how long a three-node execution takes on an
-// idle system.
+// Measures five-node executions per second through the engine, every node durable, 64 in flight, as a ratio to the
+// plain program in the same run; the bytes of one execution on disk and in the write-ahead log; and the time of a
+// three-node execution on an idle system.
 
 const IN_FLIGHT = 64
 const ROUNDS = 5
@@ -29,7 +29,7 @@ const database = await startBenchDatabase(process.env.BENCH_MIGRATIONS)
 const bench = await startTestEngine(database.urls, { level: 'warn' })
 const plain = makePlain(database.urls.engine)
 
-/** Ends are seen by the hint that follows the commit, not by reading the database back. */
+/** The end of an execution is detected by the notification after the commit, not by reading the database. */
 const ends = new Map<string, () => void>()
 const executor = (ref: string, nodes: number) => {
   const appended = new Map<string, number>()
@@ -37,7 +37,7 @@ const executor = (ref: string, nodes: number) => {
     for (const id of ids) {
       const done = ends.get(id)
       if (!done) continue
-      // One append for the start and one for each node.
+      // There is one append for the start and one for each node.
       const count = (appended.get(id) ?? 0) + 1
       if (count < nodes + 1) appended.set(id, count)
       else {
@@ -72,14 +72,14 @@ const observer = new pg.Client({
   connectionString: Object.assign(new URL(database.superuserUrl), { pathname: '/bench' }).href,
 })
 await observer.connect()
-/** Of all weeks of both tables, with their indexes; and the position of the log. */
+/** Returns the size of all weekly partitions of both tables with their indexes, and the position of the log. */
 const written = async (): Promise<Record<'executions' | 'events' | 'wal', number>> =>
   (
     await observer.query(`select (pg_current_wal_insert_lsn() - '0/0')::float8 as wal,
        (select sum(pg_total_relation_size(relid))::float8 from pg_partition_tree('executions')) as executions,
        (select sum(pg_total_relation_size(relid))::float8 from pg_partition_tree('events')) as events`)
   ).rows[0]
-// The first change of a page after a checkpoint writes the whole page into the log.
+// The first change of a page after a checkpoint writes the whole page to the log.
 await observer.query('checkpoint')
 await measure(five, 1000)
 const before = await written()

@@ -1,7 +1,10 @@
 import { chain, type startTestEngine } from '#engine/testing'
 import { newId } from '#platform/ids'
 
-/** Runs five-node executions one by one. Ends are seen by the hint that follows the commit: one append for the start and one for each node. */
+/**
+ * Runs five-node executions one by one. The end of an execution is detected by the notification after the commit: one
+ * append for the start and one for each node.
+ */
 export function makeExecute(bench: Awaited<ReturnType<typeof startTestEngine>>): () => Promise<void> {
   const underWay = new Map<string, { left: number; done(): void }>()
   bench.engine.onAppended((ids) => {

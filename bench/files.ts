@@ -8,8 +8,8 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { forgetPeak, memoryOf } from './watch.ts'
 
-// A file through the real program and out again: uploaded, downloaded, fetched by a node from another service and sent on by the next,
-// and sent to a webhook. The figure is how much more memory the program held at most than before.
+// Sends a file through the real program: uploads and downloads it, fetches it from another service in a node and sends
+// it on in the next node, and sends it to a webhook. The figure is the maximum additional memory of the program.
 //   node bench/files.ts            MEGABYTES=500
 
 const MEGABYTES = Number(process.env.MEGABYTES ?? 500)
@@ -129,7 +129,7 @@ async function through(server: Server): Promise<void> {
 const directory = await mkdtemp(join(tmpdir(), 'heddle-bench-files-'))
 const server = await startServer(join(directory, 'data'))
 try {
-  // Once with a small file, so that what is loaded and compiled on the first use is not counted.
+  // The first pass uses a small file, so that loading and compiling at first use is not counted.
   await through(server)
   size = MEGABYTES
   forgetPeak(server.child.pid)

@@ -3,8 +3,8 @@ import { kind, startTestEngine } from '#engine/testing'
 import { newId } from '#platform/ids'
 import { median, percentile, startBenchDatabase } from './database.ts'
 
-// Many executions wait for a place under one key. What a decision and a claim cost then, as against an empty queue in the same run,
-// and how soon an execution of another workspace begins meanwhile.
+// Many executions wait for a place under one key. Measures the cost of a decision and a claim, compared with an empty
+// queue in the same run, and how soon an execution of another workspace starts in the meantime.
 
 const WAITING = Number(process.env.WAITING ?? 100_000)
 const LIMIT = 10
@@ -12,7 +12,7 @@ const LOOKS = 200
 const HAND_OVER_MS = 5_000
 
 const database = await startBenchDatabase(process.env.BENCH_MIGRATIONS)
-/** Executions of the group stand still until the queue behind them was measured. */
+/** Blocks the executions of the group until the queue behind them was measured. */
 const held = Promise.withResolvers<void>()
 const work = kind('work', 'idempotent', async ({ args }) => {
   if (args.hold != null) await held.promise
@@ -41,7 +41,7 @@ const gated = async (): Promise<number> =>
     )
   ).n
 
-/** One of another workspace, from its start to its end. */
+/** Runs one execution of another workspace, from start to end. */
 const neighbour = async (): Promise<void> => {
   const workspaceId = newId()
   const { executionId } = await bench.engine.start({
@@ -56,7 +56,10 @@ const neighbour = async (): Promise<void> => {
   })
   await bench.engine.waitFor(workspaceId, executionId, 30_000)
 }
-/** As after the end of one of the group: something has to be decided for all its groups. One that finds another at it is not counted. */
+/**
+ * Makes a decision for all groups of the workflow, as after the end of an execution. A decision that finds another in
+ * progress is not counted.
+ */
 const decide = async (): Promise<number> => {
   for (;;) {
     const begunAt = performance.now()
@@ -95,7 +98,10 @@ const startedIn = await timed(async () => {
 const waiting = await gated()
 const full = await measure()
 
-/** Places handed over in a second while nothing else goes on. Those that wait are counted outside of the time: that takes a while. */
+/**
+ * Returns the number of places handed over per second on an otherwise idle system. Counting the waiting executions
+ * takes a while and is not part of the time.
+ */
 const handedOver = async (): Promise<number> => {
   const from = await gated()
   const begunAt = performance.now()

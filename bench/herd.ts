@@ -3,7 +3,7 @@ import pg from 'pg'
 import { percentile, startBenchDatabase } from './database.ts'
 import { makeBenchPerson, post, startBenchService } from './world.ts'
 
-// Many executions wait for one instant. How late does each of them go on? `COUNT=8000 node bench/herd.ts`.
+// Many executions wait for the same instant. Measures how late each continues: `COUNT=8000 node bench/herd.ts`.
 
 const COUNT = Number(process.env.COUNT ?? 8_000)
 const AT_ONCE = 32

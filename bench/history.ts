@@ -13,15 +13,15 @@ import { makeExecute } from './executions.ts'
 import { makePlain } from './plain.ts'
 import { makeBenchPerson } from './world.ts'
 
-// What must not grow: the cost of an execution with a long history and many waiting ones, the work of an idle system, the
-// memory of a program that has done much, the state of a map over many items. Costs are processor time per execution, of this
-// program and of the database, which says the same on a machine that others use too.
+// Measures what must not grow: the cost of an execution with a long history and many waiting executions, the work of an
+// idle system, the memory of a program that has done much work, and the state of a map over many items. Costs are
+// processor time per execution, of this program and of the database, which is the same on a machine with other load.
 
 const FINISHED = Number(process.env.FINISHED ?? 1_000_000)
 const WAITING = Number(process.env.WAITING ?? 100_000)
-/** Of which half of the executions are; the other half is in one workspace. */
+/** The number of workspaces that contain half of the executions; the other half is in one workspace. */
 const SPACES = Number(process.env.SPACES ?? 10_000)
-/** Of each workspace. */
+/** The number of workflows in each workspace. */
 const WORKFLOWS = 10
 const MANY = Number(process.env.MANY ?? 200_000)
 const ITEMS = Number(process.env.ITEMS ?? 100_000)
@@ -64,7 +64,7 @@ const costOf = async (one: () => Promise<void>): Promise<Cost> => {
   }
 }
 
-/** The engine's cost, and its time as a ratio to the plain program in the same rounds. */
+/** Returns the engine's cost, and its time as a ratio to the plain program in the same rounds. */
 const measure = async () => {
   const rounds: { engine: Cost; plain: Cost }[] = []
   for (let round = 0; round < ROUNDS; round += 1)
@@ -85,25 +85,25 @@ const idleTransactions = async (): Promise<number> => {
       (await observer.query(`select xact_commit + xact_rollback as n from pg_stat_database where datname = 'bench'`))
         .rows[0].n,
     )
-  // Backends report what they did up to ten seconds later.
+  // Backends report their statistics up to ten seconds late.
   await new Promise((resolve) => setTimeout(resolve, 15_000))
   const before = await read()
   await new Promise((resolve) => setTimeout(resolve, IDLE_S * 1000))
-  // Less the two of this look itself.
+  // Subtracts the transaction of the measurement itself.
   return Number((((await read()) - before - 1) / IDLE_S).toFixed(1))
 }
 
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
 
-/** What the program has of the machine, and what of it is still referred to. */
+/** Returns the memory of the program, and the part of it that is still referenced. */
 const memory = (): { rss: number; heap: number } => {
   collect()
   const { rss, heapUsed } = process.memoryUsage()
   return { rss: Math.round(rss / MB), heap: Number((heapUsed / MB).toFixed(1)) }
 }
 
-// A person with a workflow of a hundred runs, which they see with and without the rest.
+// A user with a workflow of a hundred executions, which are listed with and without all the others.
 const person = await makeBenchPerson(database)
 const own = newId()
 await observer.query(`insert into workflows (workspace_id, workflow_id, name, owner_id) values ($1, $2, 'Own', $3)`, [
@@ -117,7 +117,10 @@ await observer.query(
   [person.workspaceId, own],
 )
 
-/** How long it takes to look, the median of many (ms): what is there to claim and to wake, and what a person opens. */
+/**
+ * Returns the median time of each query in ms: finding executions to claim and to wake, and the pages that a user
+ * opens.
+ */
 const looks = async (): Promise<Record<string, number>> => {
   const [worker] = (await observer.query<{ worker_id: string }>('select worker_id from workers where not dead')).rows
   const nowhere = '00000000-0000-0000-0000-000000000000'
@@ -166,7 +169,7 @@ const empty = {
 }
 console.error('empty', empty)
 
-// Half of them in many workspaces, half in the one of the person, who sees a thousandth of these.
+// Half of the executions are in many workspaces, half in the user's workspace, of which the user sees a thousandth.
 const fillId = (modulus: number): string =>
   `('00000000-0000-7000-8000-' || lpad((n / 2 % ${modulus})::text, 12, '0'))::uuid`
 const filled = `lateral (select case when n % 2 = 0 then ${fillId(SPACES)} else '${person.workspaceId}' end as w,
@@ -188,7 +191,7 @@ await observer.query(
    from generate_series(1, $1::integer) as n, ${filled}`,
   [WAITING],
 )
-// What the database does once after such a fill is no cost of the executions that follow.
+// The one-time work of the database after such a fill must not count as a cost of the following executions.
 await observer.query('vacuum (analyze) executions')
 await observer.query('vacuum (analyze) events')
 await observer.query('checkpoint')

@@ -17,12 +17,13 @@ import { chainedValues, manyValues, mappedValues, wideValues } from './hostile/v
 import { duckdbMemory, endlessWarehouse } from './hostile/warehouse.ts'
 import { startBenchService } from './world.ts'
 
-// One tenant does its worst; another one asks. `npm run bench hostile`, or `node bench/hostile.ts NAME…` for some attacks.
-// Each attack meets a service and a database of its own. What is promised: the neighbour's p99 stays under 100 ms and the program under 700 MB.
-// `busy_ms` is the most processor time the program used without a turn for anybody else; `stolen_percent` is what the host of a virtual machine
-// gave to others meanwhile.
+// One tenant attacks the service while another tenant sends requests. `npm run bench hostile`, or `node
+// bench/hostile.ts NAME…` for some attacks. Each attack has a separate service and database. Guaranteed: the
+// neighbour's p99 stays under 100 ms and the program under 700 MB. `busy_ms` is the longest processor time that the
+// program used without yielding to other requests; `stolen_percent` is the processor time that the host of a virtual
+// machine gave to others in the meantime.
 
-/** What the machine itself costs the neighbour: the other figures are read beside this one. */
+/** Measures the neighbour without an attack, as a reference for the other figures. */
 const nothing: Attack = {
   name: 'nothing',
   does: 'nothing',
@@ -63,7 +64,7 @@ const attacks: Attack[] = [
 
 const MAX_P99_MS = 100
 const MAX_MB = 700
-/** An attack that is over before is made again, so that the percentile is one of the time under attack. */
+/** A shorter attack is repeated, so that the percentile covers only time under attack. */
 const MIN_ATTACK_MS = 15_000
 
 const GREETING = { nodes: [{ id: 'n', type: 'set', args: { values: { n: 1 } } }], edges: [] }
@@ -80,7 +81,7 @@ async function suffer(attack: Attack) {
   const neighbour = await watchNeighbour(service.base, victim.key, workflow_id!)
   const memory = peakMemory(service.child.pid!)
   service.child.send('watch')
-  // The attacker would be on a machine of its own: it takes no processor time from the service and from the neighbour.
+  // A real attacker is on another machine, so it must not take processor time from the service and the neighbour.
   setPriority(19)
   const ticks = machineTicks()
   const begun = performance.now()
@@ -110,7 +111,7 @@ async function suffer(attack: Attack) {
 
 type Figure = Awaited<ReturnType<typeof suffer>>
 
-/** In a process of its own, which gives way to the others. */
+/** Runs an attack in a separate process with a lower priority. */
 async function sufferApart(attack: Attack): Promise<Figure> {
   const child = fork(import.meta.filename, ['--one', attack.name])
   const [figure] = (await Promise.race([

@@ -3,8 +3,9 @@ import { startTestEngine } from '#engine/testing'
 import { startBenchDatabase } from './database.ts'
 import { makeExecute } from './executions.ts'
 
-// Whether autovacuum keeps up: five-node executions at full load for MINUTES (60), 64 in flight. What the tables hold is looked at a tenth of
-// the way in and at the end. Bytes an execution, and dead rows, should be the same. Not part of `npm run bench`.
+// Checks whether autovacuum keeps up: five-node executions at full load for MINUTES (60), 64 in flight. The sizes of
+// the tables are measured after a tenth of the time and at the end. Bytes per execution, and dead rows, should be the
+// same. Not part of `npm run bench`.
 
 const MINUTES = Number(process.env.MINUTES ?? 60)
 const IN_FLIGHT = 64
@@ -20,7 +21,7 @@ await observer.connect()
 const runOne = makeExecute(bench)
 let done = 0
 let refused = 0
-/** A start that the database does not answer in time is refused, as it would be for a caller, and counted. */
+/** A start that the database does not answer in time is refused, as for any caller, and counted. */
 const execute = async (): Promise<void> => {
   try {
     await runOne()
@@ -34,7 +35,7 @@ const execute = async (): Promise<void> => {
 type Table = { table_mb: number; indexes_mb: number; live: number; dead: number; vacuums: number }
 const NAMES = ['executions', 'events', 'workers', 'heartbeats', 'inbox', 'start_keys']
 
-/** Of each table, all its weeks together; only tables that hold something. */
+/** Returns the figures of each table, with all weekly partitions together. Empty tables are left out. */
 const look = async (): Promise<{ executions: number; tables: Record<string, Table> }> => {
   const tables: Record<string, Table> = {}
   for (const name of NAMES) {

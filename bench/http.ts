@@ -9,8 +9,9 @@ import { makeVault } from '#platform/secrets'
 import { makeApp } from '#server/app'
 import { median, startBenchDatabase } from './database.ts'
 
-// A signed-in GET of one resource and a list of 50 through the service, as a ratio to a bare Fastify route that runs the same
-// statements (look-up of the key, row-security transaction, access, rows) in the same process and run.
+// Measures an authenticated GET of one resource and a list of 50 through the service, as a ratio to a bare Fastify
+// route that runs the same statements (look-up of the key, row-security transaction, access, rows) in the same process
+// and run.
 
 const ROUNDS = 5
 const SECONDS = 3

@@ -10,8 +10,9 @@ import { median, percentile } from './database.ts'
 import { importFile, type Made } from './upload.ts'
 import { memoryOf, watchHealth } from './watch.ts'
 
-// One CSV of a million records, imported through HTTP into the real program, against csv-parse alone reading the same
-// file. Rounds alternate, so that what else the machine does hits both. Then the dataset is read back and re-fingerprinted.
+// Imports one CSV of a million records through HTTP into the real program, compared with csv-parse alone reading the
+// same file. Rounds alternate, so that other load of the machine affects both. Then the dataset is read back and its
+// fingerprint is computed again.
 //   node bench/import.ts            RECORDS=1000000 ROUNDS=3
 
 const RECORDS = Number(process.env.RECORDS ?? 1_000_000)
@@ -52,7 +53,7 @@ async function measure(server: Server, file: string, bytes: number): Promise<voi
   let made: Made | undefined
   const before = memoryOf(server.child.pid).now
   for (let round = 0; round < ROUNDS; round++) {
-    // The same probe beside csv-parse shows what the machine itself adds to an answer.
+    // The same probe beside csv-parse shows the latency that the machine itself adds.
     const idle = watchHealth(server.base.href)
     alone.push(await parseAlone(file))
     beside.push(...(await idle.stop()))
@@ -127,7 +128,7 @@ function parseAlone(file: string): Promise<number> {
   })
 }
 
-/** The records of the answer are the canonical text itself: hashing them as they come must give the fingerprint. */
+/** The records of the response are the canonical text itself, so their hash must equal the fingerprint. */
 async function readBack({ base, key }: Server, id: string): Promise<{ bytes: number; sha256: string }> {
   const answer = await fetch(new URL(`/api/datasets/${id}`, base), { headers: { authorization: `Bearer ${key}` } })
   const hash = createHash('sha256')

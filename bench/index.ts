@@ -7,8 +7,9 @@ import { cpuMs } from './cpu.ts'
 import { median, startBenchDatabase } from './database.ts'
 import { makeBenchPerson } from './world.ts'
 
-// What the index of words costs the engine: processor time of this program and of PostgreSQL for a five-node run, with and without it, by
-// turns in one run. Everything that is indexed in a round is written and merged within it.
+// Measures the cost of the word index for the engine: processor time of this program and of PostgreSQL for a five-node
+// execution, with and without the index, alternately in one run. Everything that is indexed in a round is written and
+// merged within the round.
 
 const ROUNDS = Number(process.env.ROUNDS ?? 7)
 const PER_ROUND = Number(process.env.PER_ROUND ?? 4000)

@@ -5,9 +5,10 @@ import { join } from 'node:path'
 import { median } from './database.ts'
 import { startAt } from './starting.ts'
 
-// `npx heddle` from the installed package, on an empty directory each time: `node bench/installed.ts`. The package is built, packed, and
-// installed into a temporary folder from the package registry, which takes a minute. `cold_ms` is the first start after the installation, with
-// nothing compiled yet; `empty_ms` the next ones, again on empty directories.
+// Starts `npx heddle` from the installed package, each time in an empty directory: `node bench/installed.ts`. The
+// package is built, packed, and installed into a temporary folder from the package registry, which takes a minute.
+// `cold_ms` is the first start after the installation, with nothing compiled yet; `empty_ms` is the following starts,
+// again in empty directories.
 
 const TIMES = Number(process.env.TIMES ?? 3)
 const root = join(import.meta.dirname, '..')

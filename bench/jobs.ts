@@ -10,9 +10,10 @@ import { importFile } from './upload.ts'
 import { memoryOf, watchHealth } from './watch.ts'
 import { makeBenchPerson, post, startBenchService } from './world.ts'
 
-// A one-node recipe over 100,000 records (RECORDS), in rounds (ROUNDS) that alternate with what the engine does bare on the same
-// machine: ledger records a second and their ratio. Then one record in a hundred is changed, and exactly those must be done
-// again. The service is a process of its own, new in each round; its memory is the most it ever held, from its start on.
+// Runs a one-node recipe over 100,000 records (RECORDS), in rounds (ROUNDS) that alternate with the bare engine on the
+// same machine: ledger records per second and their ratio. Then one record in a hundred is changed, and exactly these
+// records must be processed again. The service is a separate process, new in each round; its memory is the maximum
+// since its start.
 //   RECORDS=1000000 ROUNDS=1 node bench/jobs.ts
 
 const RECORDS = Number(process.env.RECORDS ?? (process.env.QUICK ? 10_000 : 100_000))
@@ -24,7 +25,7 @@ const database = await startBenchDatabase()
 const client = new pg.Client({ connectionString: database.superuserUrl.replace(/[^/]*$/, 'bench') })
 await client.connect()
 
-/** One-node executions a second through the engine alone, in this process. */
+/** Returns one-node executions per second through the engine alone, in this process. */
 async function measureBare(): Promise<number> {
   const bench = await startTestEngine(database.urls, { level: 'warn' })
   const ref = bench.define(chain(1))
@@ -85,7 +86,7 @@ function expectCounts({ status, counts }: Run, succeeded: number, skipped: numbe
   if (status !== 'succeeded' || !right) throw new Error(`${status}, ${JSON.stringify(counts)}`)
 }
 
-/** A row for each record, and none twice. */
+/** Checks that there is exactly one row for each record. */
 async function expectRows(runId: string): Promise<void> {
   const { rows } = await client.query<{ rows: number; records: number; last: number }>(
     `select count(*)::int as rows, count(distinct position)::int as records, max(position) as last from ledger_records where run_id = $1`,
@@ -96,7 +97,7 @@ async function expectRows(runId: string): Promise<void> {
     throw new Error(`the ledger has ${found} rows for ${records} records`)
 }
 
-/** A new service, a new dataset and a new job: all records, then the hundredth part. */
+/** Measures a new service, a new dataset and a new job: all records, then a hundredth of them. */
 async function measureJob() {
   const service = await startBenchService(database)
   const call = async (method: string, path: string, body?: unknown) => {
@@ -142,7 +143,7 @@ async function measureJob() {
   )
   if (rows[0]!.executions !== RECORDS + RECORDS / 100) throw new Error(`${rows[0]!.executions} executions`)
   const after = memoryOf(service.child.pid)
-  // Ends by itself, so that a profiler can write down what it saw.
+  // Lets the service end by itself, so that a profiler can write its results.
   service.child.disconnect()
   return {
     rate: RECORDS / first.seconds,

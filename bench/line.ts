@@ -1,7 +1,10 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 
-/** One open connection. Requests are written as they stand: what a client spends on making a request is not the service's. */
+/**
+ * Opens one connection. Requests are written as raw bytes, so that the time a client needs to build a request is not
+ * counted.
+ */
 export function openLine(
   base: string,
   key: string,
@@ -9,7 +12,7 @@ export function openLine(
   const { hostname, port, host } = new URL(base)
   const line = connect(Number(port), hostname)
   return {
-    /** When the first byte left, on the monotonic clock. */
+    /** Returns the time at which the first byte was sent, on the monotonic clock. */
     async post(path, body) {
       const text = JSON.stringify(body)
       const request = Buffer.from(

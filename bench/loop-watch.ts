@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 
-// How late this process's event loop is, and why: its own work, waiting for a core, or a machine that was taken away by its
-// hypervisor (which no program can help).
+// Measures the delay of this process's event loop and its cause: the process's own work, waiting for a core, or time
+// that the hypervisor took from the machine (which no program can prevent).
 
 const STEP = 5
 /** One tick of /proc/stat. */
@@ -29,8 +29,8 @@ const stolen = (): number => {
 }
 
 /**
- * Watches until `stop`, which gives the worst moments, how late 99 of 100 were, and the most processor time that was used
- * without a turn for anybody else: this one says the same on a machine that others use too.
+ * Watches until `stop`, which returns the worst moments, the 99th percentile of the delay, and the longest processor
+ * time used without yielding. The latter is the same on a machine with other load.
  */
 export function watchLoop() {
   const seen: number[] = []

@@ -6,8 +6,8 @@ import { median, startBenchDatabase } from './database.ts'
 import { eventToResumed } from './resumed.ts'
 import { makeBenchPerson, startBenchService } from './world.ts'
 
-// Turns of a loop a second against items of a map that go one after the other, the memory that 10,000 turns take, and the time
-// from an event until the execution that waited for it has gone on.
+// Measures the iterations of a loop per second compared with sequential items of a map, the memory of 10,000
+// iterations, and the time from an event until the waiting execution has continued.
 
 const TURNS = Number(process.env.TURNS ?? 10_000)
 const TIMES = Number(process.env.TIMES ?? 100)
@@ -45,7 +45,10 @@ async function perSecond(definition: Definition): Promise<number> {
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
 
-/** What is alive: without a full collection the figure is mostly garbage (63 MB were seen where 1 MB was alive). */
+/**
+ * Returns the live heap: without a full collection the figure is mostly garbage (63 MB were measured when 1 MB was
+ * live).
+ */
 const heapMb = (): number => {
   collect()
   return process.memoryUsage().heapUsed / 1024 / 1024

@@ -7,19 +7,23 @@ import { startBenchDatabase } from './database.ts'
 import { type Answer, type Clients, type Line, openLine, percentile, press, requestOf } from './press.ts'
 import { makeBenchPerson, makeHook, startBenchService } from './world.ts'
 
-// Five times the load the service can carry, open loop: requests are sent at their time whether or not earlier ones were
-// answered, each over a connection of its own client. Then, with the limits that everybody has, one tenant's flood beside
-// another's quiet work. The load comes from this process over raw sockets, written ahead of time. Health and the quiet tenant ask from a process
-// of their own: what this one does before it reads an answer is no time of the service's. `node bench/overload.ts neighbour` takes a part alone.
+// Sends five times the load that the service can handle, open loop: requests are sent at their time without waiting for
+// earlier responses, each over the connection of a separate client. Then, with the default limits, one tenant floods
+// the service beside another's quiet work. The load comes from this process over raw sockets and is prepared in
+// advance. Health checks and the quiet tenant use a separate process, so that delays in this process do not count as
+// time of the service. `node bench/overload.ts neighbour` runs one part alone.
 //
-// The control is a second process of the service, at the same database and on the same cores. It is asked the same at the same time, and
-// nobody floods it. The time that it takes beside the flood is the machine's; only the rest is that of the flooded process.
+// The control is a second process of the service, with the same database and on the same cores. It gets the same
+// requests at the same time, but no flood. Its response time during the flood is caused by the machine; only the rest
+// is caused by the flooded process.
 
 const SECONDS = Number(process.env.SECONDS ?? 8)
-/** Twice what the service carries, where that is not measured. */
+/** Twice the capacity of the service, for parts in which the capacity is not measured. */
 const FLOOD = 4_000
 
-/** How many a second it carries: each line sends the next request when the last one is answered. */
+/**
+ * Returns the capacity in requests per second: each connection sends the next request when the last one is answered.
+ */
 async function capacity(base: URL, requests: Buffer[], seconds: number): Promise<number> {
   const until = performance.now() + seconds * 1000
   const lines: Line[] = []
@@ -37,7 +41,7 @@ async function capacity(base: URL, requests: Buffer[], seconds: number): Promise
   return answers.length / seconds
 }
 
-/** Asks steadily from another process, `rate` times a second; it has begun when this resolves. */
+/** Sends `rate` requests per second from another process. Resolves when the process has started. */
 async function askCalmly(
   base: URL,
   requests: Buffer[],
@@ -95,7 +99,7 @@ async function underPressure() {
     const [health, controlHealth] = [await asked.answers, await controlAsked.answers]
     const accepted = answers.filter(({ status }) => status === 202)
     const refused = answers.filter(({ status }) => status !== 202)
-    // Only what was accepted while the load lasted counts: late refusals lengthen the measurement, not the load.
+    // Only requests accepted while the load lasted count: late refusals lengthen the measurement, not the load.
     const begun = Math.min(...answers.map(({ at, ms: took }) => at - took))
     const accepting = accepted.filter(({ at }) => at < begun + SECONDS * 1000).length / SECONDS
     return {

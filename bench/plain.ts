@@ -3,10 +3,10 @@ import { ENGINE_PLANS } from '#platform/db/session'
 import { newId } from '#platform/ids'
 import { openPool } from './database.ts'
 
-// The measure the engine is held against: a program without graph, fence, inbox or recovery that does nothing but group
-// commit on the same tables and indexes. A start inserts the execution and its first two events, each of the five node
-// results two events, the end updates the row: twelve events an execution. It writes one row for each event. The engine packs them
-// into six; the measure stays what it was when the targets were set.
+// The reference for the engine: a program without graph, fence, inbox or recovery that only does group commit on the
+// same tables and indexes. A start inserts the execution and its first two events, each of the five node results
+// inserts two events, and the end updates the row: twelve events per execution. It writes one row for each event. The
+// engine packs them into six; the reference is unchanged since the targets were set.
 
 type Entry = { id: string; seq: number; kind: 'start' | 'node' | 'end'; done(): void }
 

@@ -1,14 +1,15 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 
-// Load over raw sockets, open loop: requests are written ahead of time and sent at theirs, whether or not earlier ones were answered.
+// Generates load over raw sockets, open loop: requests are prepared in advance and sent at their time, without waiting
+// for earlier responses.
 
-/** Status 0: the connection was lost. `at`: when it was answered, on the clock of the process that asked. */
+/** Status 0: the connection was lost. `at`: the time of the response, on the clock of the requesting process. */
 export type Answer = { status: number; ms: number; at: number; retryAfterS: number }
 
 export type Line = ReturnType<typeof openLine>
 
-/** One connection with requests in flight, answered in order. */
+/** Opens one connection with requests in flight, which are answered in order. */
 export function openLine(base: URL, onAnswer: () => void = () => {}) {
   const socket = connect(Number(base.port), base.hostname)
   const sentAt: number[] = []
@@ -64,8 +65,9 @@ export const percentile = (values: number[], share: number): number => {
 export type Clients = { seconds: number; most: number; openBefore?: number; obedient?: boolean }
 
 /**
- * Sends `rate` requests a second, each over a connection that is free, until the time is over; then waits for the answers.
- * While all clients wait for an answer nobody is left to ask. An obedient client that is refused asks no sooner than told.
+ * Sends `rate` requests per second, each over a free connection, until the time is over; then waits for the responses.
+ * While all clients wait for a response, no request is sent. An obedient client that is refused waits as long as the
+ * response says.
  */
 export async function press(
   base: URL,

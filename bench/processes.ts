@@ -10,8 +10,9 @@ import { cpuMs } from './cpu.ts'
 import { median, startBenchDatabase } from './database.ts'
 import { makeHook, post } from './world.ts'
 
-// The program with 1, 2 and 4 processes (`HEDDLE_PROCESSES`), by turns on one database: executions of five nodes completed a second
-// through `POST …/trigger`. Then one of two processes is killed in the middle, and every run that was accepted must end.
+// Runs the program with 1, 2 and 4 processes (`HEDDLE_PROCESSES`), alternately on one database: five-node executions
+// completed per second through `POST …/trigger`. Then one of two processes is killed midway, and every accepted
+// execution must end.
 
 const COUNTS = [1, 2, 4]
 const ROUNDS = Number(process.env.ROUNDS ?? 2)
@@ -111,7 +112,7 @@ async function measure(processes: number): Promise<Round> {
   return round
 }
 
-/** Of the runs that were accepted, how many did not succeed. */
+/** Returns how many of the accepted executions did not succeed. */
 async function killOne(): Promise<{ accepted: number; lost: number }> {
   const program = await start(2)
   const { workflow_id } = await post(program.base, '/api/workflows', program.key, { name: 'Killed', definition })
@@ -119,7 +120,7 @@ async function killOne(): Promise<{ accepted: number; lost: number }> {
   let left = RUNS_BESIDE_KILL
   const client = async (): Promise<void> => {
     while (left-- > 0) {
-      // A request on a connection of the killed process is cut off; only what was answered counts.
+      // A request on a connection of the killed process is cut off; only requests with a response count.
       const answer = await post(program.base, `/api/workflows/${workflow_id}/run`, program.key, {}).catch(
         () => undefined,
       )

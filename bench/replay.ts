@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { startBenchDatabase } from './database.ts'
 import { makeBenchPerson, post, startBenchService } from './world.ts'
 
-// How long it takes to hold a version against 1,000 past runs of five nodes, one of which acts. The bar is 10 s on two cores.
+// Measures the replay of a version with 1,000 past executions of five nodes, one of which has effects. On two cores the
+// limit is 10 s.
 
 const RUNS = Number(process.env.RUNS ?? 1_000)
 const AT_ONCE = 50

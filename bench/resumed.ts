@@ -4,7 +4,7 @@ import { openLine } from './line.ts'
 import { post } from './world.ts'
 
 const QUIET_MS = 25
-/** Until then the code is compiled and the plans are made. */
+/** The number of executions that warm up the compiled code and the query plans. */
 const WARM_UP = 200
 
 const waiting = {
@@ -12,7 +12,7 @@ const waiting = {
   edges: [],
 }
 
-/** From the request with an event until the execution that waited for it has gone on, with nothing else going on. */
+/** Measures the time from the request with an event until the waiting execution has continued, on an idle system. */
 export async function eventToResumed(
   base: string,
   key: string,

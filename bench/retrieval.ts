@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { percentile, startBenchDatabase } from './database.ts'
 import { makeBenchPerson, post, startBenchService } from './world.ts'
 
-// Whether a search finds the passage that answers a question: 100 questions about this product, asked as people ask, over docs/.
-// A passage counts where it is of the right document and holds the words of the answer; the question is written in other words
-// where a person would use others. Full text alone, without a language model.
+// Checks whether a search finds the passage that answers a question: 100 questions about this product, as people would
+// ask them, over docs/. A passage counts if it belongs to the right document and contains the words of the answer.
+// Questions use other words than the document where a person would. Full text alone, without a language model.
 
 type Question = [question: string, file: string, answer: string]
 type Passage = { document_name: string; text: string }

@@ -3,9 +3,10 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Figures, numbersIn, printed, tableOf } from './table.ts'
 
-// `npm run bench [names…]`: runs the benchmarks one after the other and compares their ratios with the committed baseline.
-// A ratio that has fallen by more than a fifth is a failure, and so is a bench that ends with an error; the others run all the same. A table at
-// the end holds every figure against its limit and target. `-- --update` writes the baseline anew.
+// `npm run bench [names…]`: runs the benchmarks one after the other and compares their ratios with the committed
+// baseline. A ratio that has fallen by more than a fifth is a failure, and so is a benchmark that ends with an error;
+// the others still run. A table at the end compares every figure with its limit and target. `-- --update` writes a new
+// baseline.
 
 const benches = [
   'start',
@@ -45,7 +46,7 @@ function run(name: string): Promise<Figures> {
       output += text
     })
     child.once('close', (code) => {
-      // The figures are printed over several lines; what is logged before or after them stands on one.
+      // The figures are printed on several lines; log messages before or after them are on one line.
       const figures = /^\{\n[\s\S]*?^\}$/m.exec(output)
       if (code !== 0 || !figures) reject(new Error(`${name} ended with ${code}\n${output}`))
       else resolve(JSON.parse(figures[0]) as Figures)

@@ -13,8 +13,9 @@ import { newId } from '#platform/ids'
 import { median, percentile, startBenchDatabase } from './database.ts'
 import { makeBenchPerson } from './world.ts'
 
-// Search among many ended runs of one workspace: each filter, as its statements take; and figures over as many. Index and figures are
-// written from here by the same code as the service writes them. `index.ts` shows what the index costs the engine.
+// Measures the search among many ended executions of one workspace, with the time of each filter's statements, and the
+// insights over the same number of executions. This program writes the index and the insights with the code of the
+// service. `index.ts` measures the cost of the index for the engine.
 
 const RUNS = Number(process.env.RUNS ?? 1_000_000)
 const WRITTEN_AT_ONCE = 2_500
@@ -42,7 +43,10 @@ await observer.query(
    from generate_series(1, $1::integer) as n`,
   [RUNS, workspaceId, workflowId],
 )
-/** In a function: a million rows that stay in memory would make each collection of garbage long while it is asked. */
+/**
+ * In a function, because a million rows that remain in memory would make every garbage collection during the
+ * measurement long.
+ */
 async function index(): Promise<void> {
   const rows = await observer.query<{ id: string; n: number }>(
     `select execution_id as id, (input #>> '{order,id}')::integer as n from executions where workspace_id = $1 order by execution_id`,
@@ -105,7 +109,7 @@ for (const [name, make] of Object.entries(filters)) {
   console.error(name, figures[name])
 }
 
-// Figures of the same number of runs over 35 days and 50 workflows, added up by the service's own code.
+// Insights of the same number of executions over 35 days and 50 workflows, aggregated by the service's own code.
 const insights = makeRunFigures({ db: bench.db, log: pino({ level: 'warn' }) })
 const workflows = Array.from({ length: 50 }, newId)
 const member = newId()
@@ -162,7 +166,7 @@ const reports: Record<string, (ctx: Context) => Promise<unknown>> = {
   one_workflow: (ctx) => getRunInsights(ctx, { from: since, bucket: 'hour', workflow_id: workflows[3]! }),
   slowest_steps: (ctx) => getStepInsights(ctx, { from: since, sort: 'mean', limit: 20 }),
 }
-/** Owners see everything. Members see their own workflows, of which the figures are added up when they ask. */
+/** Owners see everything. Members see their own workflows, whose insights are aggregated on request. */
 const lookers: Record<string, { role: 'owner' | 'member'; seen: number }> = {
   owner: { role: 'owner', seen: 50 },
   member_of_5: { role: 'member', seen: 5 },

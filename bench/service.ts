@@ -9,8 +9,8 @@ import { makeVault } from '#platform/secrets'
 import { makeApp } from '#server/app'
 import { watchLoop } from './loop-watch.ts'
 
-// The service as a process of its own, for benches: `node bench/service.ts URLS [role]` prints where it listens and ends
-// with its parent. `BENCH_HEAP=default` leaves the heap to V8, to see what it would take.
+// Runs the service as a separate process, for benchmarks: `node bench/service.ts URLS [role]` prints its address and
+// ends with its parent. `BENCH_HEAP=default` leaves the heap size to V8, to measure what V8 would use.
 
 if (process.env.BENCH_HEAP !== 'default') keepHeapSmall()
 const urls = JSON.parse(process.argv[2]!) as DatabaseUrls
@@ -25,7 +25,7 @@ const config = readConfig(
   },
   ['--role', role],
 )
-/** Tells a rehearsal's local server what it does, at most once. */
+/** Reports each call to the local server of a test scenario, at most once. */
 const once = kind('once', 'at_most_once', async (call) => {
   const response = await fetch(`${process.env.HEDDLE_BENCH_EFFECTS}/once`, {
     method: 'POST',
@@ -36,7 +36,7 @@ const once = kind('once', 'at_most_once', async (call) => {
   return { output: call.args.value ?? null }
 })
 
-/** What only the next release knows. */
+/** A node type that only the next release knows. */
 const later = kind('later', 'pure', (call) => ({ output: call.args.value ?? null }))
 const release = process.env.HEDDLE_BENCH_RELEASE
 

@@ -6,8 +6,8 @@ import { makeOutgoing } from '#platform/outgoing/outgoing'
 import { serviceCatalogue } from '#providers/services/catalogue'
 import { median, percentile } from './database.ts'
 
-// What an action of a service costs more than the same request sent by hand, against a server on this machine, in pairs that take turns.
-// `scripts/pieces-run.ts` measures pieces.
+// Measures the additional cost of a service action compared with the same request sent directly, with a server on this
+// machine, in alternating pairs. `scripts/pieces-run.ts` measures pieces.
 
 const PAIRS = Number(process.env.PAIRS ?? 3_000)
 const WARM_UP = 300

@@ -3,12 +3,12 @@ import { median, percentile, startBenchDatabase } from './database.ts'
 import { openLine } from './line.ts'
 import { makeBenchPerson, post, startBenchService } from './world.ts'
 
-// From the answer to a question until the execution has gone on: on an idle system, in the process that took the answer, and
-// with the answer given to one process and the execution on another.
+// Measures the time from the answer to a question until the execution has continued, on an idle system: in the process
+// that received the answer, and with the answer in one process and the execution in another.
 
 const TIMES = Number(process.env.TIMES ?? 200)
 const QUIET_MS = 25
-/** The first of a process wait for connections and plans; they are not counted. */
+/** The first executions of a process wait for connections and query plans and are not counted. */
 const WARM_UP = 20
 const asking = {
   nodes: [{ id: 'ask', type: 'clarification', args: { question: 'Well?', schema: {} } }],
@@ -29,12 +29,13 @@ async function measure(api: string): Promise<{ p50_ms: number; p99_ms: number }>
     const read = async () =>
       (await (await fetch(`${api}/api/workflows/executions/${execution_id}`, { headers })).json()) as { status: string }
     while ((await read()).status !== 'waiting') await sleep(2)
-    // What parking leaves to be done is over when a person answers.
+    // Waits until the work of parking is complete, as it is when a person answers.
     await sleep(QUIET_MS)
     const answered = await line.post(`/api/workflows/executions/${execution_id}/respond`, { response: n })
-    // Anyone who asks at once how it went keeps the process busy that is to resume it.
+    // Polling at once would keep the process busy that has to resume the execution.
     await sleep(QUIET_MS)
-    // The time the journal gives the resumption, on this machine's one clock, less the moment the answer was sent.
+    // The time of the resumption in the journal minus the time when the answer was sent, both on the clock of this
+    // machine.
     const sentAt = performance.timeOrigin + answered
     let resumed: { type: string; at: string } | undefined
     while (!resumed) {

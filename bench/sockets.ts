@@ -14,8 +14,9 @@ import type { Feed } from '#platform/realtime/feed'
 import { makeRealtime } from '#platform/realtime/realtime'
 import { percentile, startBenchDatabase } from './database.ts'
 
-// Many idle and some active sockets on one server process: memory of an idle one, what idleness costs, and the time from
-// an event to its frame. This process is the clients and the writer; the server is a process of its own.
+// Many idle and some active sockets on one server process: measures the memory of an idle socket, the cost of idle
+// sockets, and the time from an event to its frame. This process contains the clients and the writer; the server is a
+// separate process.
 //   node bench/sockets.ts            IDLE=10000 ACTIVE=500 SECONDS=10 by default
 
 type Report = { rss: number; heap: number; open: number; cpuMs: number; reads: number; requests: number }
@@ -89,7 +90,7 @@ async function measureWith(owner: pg.Pool, writer: Database, child: ChildProcess
       (await owner.query(`select xact_commit from pg_stat_database where datname = current_database()`)).rows[0]
         .xact_commit,
     )
-  // PostgreSQL counts what a quiet connection did up to ten seconds late.
+  // PostgreSQL counts the statistics of a quiet connection up to ten seconds late.
   await after(12_000)
   const [commitsBefore, cpuBefore] = [await commits(), await report()]
   await after(seconds * 1000)
@@ -204,7 +205,7 @@ async function makePeople(owner: pg.Pool, count: number): Promise<Person[]> {
   return people
 }
 
-/** A hundred at a time, each ready once its snapshot is there. */
+/** Opens a hundred sockets at a time. Each is ready when its snapshot has arrived. */
 async function openAll(
   owner: pg.Pool,
   url: string,

@@ -4,9 +4,9 @@ import { heardWords, sentences, wordErrors } from '#providers/speech/roundtrip'
 import { makeLocalTranscription } from '#providers/transcription/local'
 import { describeLate, watchLoop } from './loop-watch.ts'
 
-// `node bench/speech.ts`: seconds of audio per second of work both ways, what the server's event loop feels of it, and
-// how well each voice is understood. One run on an otherwise quiet machine; prints a table. `node bench/speech.ts 4` does
-// nothing but speak and listen for four minutes and say how late the event loop was.
+// `node bench/speech.ts`: measures seconds of audio per second of work in both directions, the effect on the server's
+// event loop, and how well each voice is understood. One run on an otherwise idle machine; prints a table. `node
+// bench/speech.ts 4` only speaks and transcribes for four minutes and reports the delay of the event loop.
 
 let audio = makeAudioProcess()
 const speech = makeLocalSpeech({ audio })
@@ -38,7 +38,7 @@ async function talk(minutes: number): Promise<void> {
   const all = await measure(async () => {
     let spoken_s = 0
     while (performance.now() < end) {
-      // A server's first request pays for the start of the process, so now and then one does.
+      // A server's first request includes the start of the process, so some requests here do too.
       await audio.close()
       audio = makeAudioProcess()
       const [speech, transcription] = [makeLocalSpeech({ audio }), makeLocalTranscription({ audio })]

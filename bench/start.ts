@@ -5,8 +5,9 @@ import { join } from 'node:path'
 import { median } from './database.ts'
 import { pssMb, residentMb, startAt } from './starting.ts'
 
-// The program with its own PostgreSQL: from the start of the process until `/healthz` answers, on an empty directory and on one that it
-// was started on before, by itself and through `npm start`, and the memory that both hold ten seconds later.
+// Measures the program with its own PostgreSQL: the time from the start of the process until `/healthz` responds, in an
+// empty directory and in a directory of an earlier start, directly and through `npm start`, and the memory of both ten
+// seconds later.
 
 const TIMES = Number(process.env.TIMES ?? 5)
 const REST_S = 10

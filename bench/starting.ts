@@ -5,7 +5,7 @@ import { get } from 'node:http'
 import { createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-// A command that starts the service, timed until `/healthz` answers.
+// Runs a command that starts the service, and measures the time until `/healthz` responds.
 
 export type Started = { ms: number; pid: number; rest(seconds: number): Promise<void>; stop(): Promise<void> }
 
@@ -35,7 +35,7 @@ export async function startAt(
     cwd,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, PORT: String(port), ...env },
     stdio: 'ignore',
-    // A shell or npm in between does not pass signals on.
+    // A shell or npm between the processes does not pass signals on.
     detached: true,
   })
   const ended = once(child, 'exit')
@@ -59,7 +59,10 @@ export async function startAt(
 export const residentMb = (pid: number): number =>
   Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024)
 
-/** What a process and those it started hold, each shared page counted once; undefined where the system does not show it. */
+/**
+ * Returns the memory of a process and its child processes, with each shared page counted once. Undefined if the system
+ * does not report it.
+ */
 export function pssMb(pid: number): number | undefined {
   try {
     const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean)

@@ -2,7 +2,7 @@ import { type Target, targets } from './targets.ts'
 
 export type Figures = { [name: string]: number | string | Figures }
 
-/** Every number there is, by its path. */
+/** Returns every number by its path. */
 export function numbersIn(figures: Figures, path = ''): Record<string, number> {
   return Object.assign(
     {},
@@ -26,7 +26,7 @@ function judge(target: Target, now: number, ratio: number | undefined): Judged {
 
 const shown = (value: number | undefined): string => (value === undefined ? '' : String(value))
 
-/** One row for each figure that has a target, and for each ratio that has only a baseline. */
+/** Returns one row for each figure with a target, and for each ratio that has only a baseline. */
 export function tableOf(
   measured: Record<string, Figures>,
   baseline: Record<string, Record<string, number>>,
@@ -74,7 +74,7 @@ export function tableOf(
 const dividedBy = (now: number, limit: number | undefined): number | undefined =>
   limit ? Number((now / limit).toFixed(2)) : undefined
 
-/** Columns as wide as their widest cell. */
+/** Prints columns as wide as their widest cell. */
 export function printed(rows: Record<string, string>[]): string {
   const columns = Object.keys(rows[0] ?? {})
   const widths = columns.map((column) => Math.max(column.length, ...rows.map((row) => row[column]!.length)))

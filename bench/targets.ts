@@ -1,6 +1,6 @@
-// What each figure should be, in one run on two cores. `limit` names the figure of the plain program, or of the system that is empty or
-// left alone, that the figure is held against. `ratio` names the figure that a bench gives for both, taken over interleaved rounds; where it
-// gives none, the table divides the two.
+// The target of each figure, in one run on two cores. `limit` names the figure to compare with: of the plain program,
+// or of an empty or idle system. `ratio` names the figure that a benchmark computes for both over interleaved rounds;
+// without `ratio`, the table divides the two.
 
 export type Target = { figure: string; limit?: string; ratio?: string } & (
   | { least: number }

@@ -6,13 +6,13 @@ import { median, startBenchDatabase } from './database.ts'
 import { makePlain } from './plain.ts'
 import { makeBenchPerson, makeHook, startBenchService } from './world.ts'
 
-// Five-node executions completed a second through `POST …/trigger`: the service is one process, the load comes from a thread
-// of this one over 64 connections. The ratio is to the plain program in the same run. Processor time per execution says the
-// same on a machine that others use too.
+// Measures five-node executions completed per second through `POST …/trigger`: the service is one process, and the load
+// comes from a thread of this process over 64 connections. The ratio is to the plain program in the same run. Processor
+// time per execution is the same on a machine with other load.
 
 const CONNECTIONS = 64
 const ROUNDS = 5
-// Enough that starting the load, a third of a second, does not count for much: with 4,000 it cost a fifth of the ratio.
+// Large enough that the start of the load, a third of a second, hardly counts: with 4,000 it cost a fifth of the ratio.
 const PER_ROUND = Number(process.env.PER_ROUND ?? 12_000)
 
 const database = await startBenchDatabase()

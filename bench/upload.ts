@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises'
 
 export type Made = { dataset_id: string; sha256: string; record_count: number }
 
-/** A file becomes a dataset, sent as it is read. */
+/** Imports a file as a dataset and sends it while it is read. */
 export async function importFile({ base, key }: { base: URL | string; key: string }, file: string): Promise<Made> {
   const boundary = 'heddle-bench-boundary'
   const upload = request(new URL('/api/datasets/import', base), {

@@ -5,8 +5,9 @@ import { startBenchDatabase } from './database.ts'
 import { eventToResumed } from './resumed.ts'
 import { makeBenchPerson, startBenchService } from './world.ts'
 
-// What executions that wait for events cost while no event comes, and how soon one goes on among them. Processor time of the
-// service and of the database, transactions a second, and memory of the service, without any and with many.
+// Measures the cost of executions that wait for events while no event arrives, and how soon one of them continues.
+// Reports processor time of the service and of the database, transactions per second, and memory of the service, with
+// no and with many waiting executions.
 
 const WAITING = Number(process.env.WAITING ?? 100_000)
 const IDLE_S = Number(process.env.IDLE_S ?? 60)
@@ -27,8 +28,9 @@ const transactions = async (): Promise<number> =>
   )
 
 /**
- * Each wait is compared once with what it names, 20 s after it began, and each run goes into the index of words, one to two minutes after it began.
- * That is the cost of beginning to wait, not of waiting.
+ * Waits for the work that follows the start of a wait: each wait is compared once with the resource that it waits for,
+ * 20 s after it started, and each execution is added to the word index one to two minutes after it started. That is the
+ * cost of starting to wait, not of waiting.
  */
 const settled = async (): Promise<void> => {
   const isSettled = `select not exists (select from wait_checks) and not exists (select from run_index_open where not indexed)
@@ -38,9 +40,9 @@ const settled = async (): Promise<void> => {
 
 const idle = async () => {
   await settled()
-  // Dead rows of what went before are not a cost of waiting either. Autovacuum looks once a minute, in both measurements.
+  // Dead rows of earlier work are not a cost of waiting either. Autovacuum checks once a minute, in both measurements.
   await observer.query('vacuum (analyze)')
-  // Backends report what they did up to ten seconds later.
+  // Backends report their statistics up to ten seconds late.
   await sleep(15_000)
   const before = { service: cpuMs(service.child.pid!), database: cpuMs(database.postmaster()), n: await transactions() }
   await sleep(IDLE_S * 1000)

@@ -1,11 +1,11 @@
 import { fork } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 
-// What a service looks like from outside while a bench runs: how soon it answers, and what it takes of the machine.
+// Measures a service from outside during a benchmark: its response time and its use of the machine.
 
 if (import.meta.main) await askHealth(process.argv[2]!)
 
-/** Asks for health ten times a second, from a process that does nothing else; how long each answer took, in ms. */
+/** Requests the health status ten times a second from a separate process. Returns the time of each response in ms. */
 export function watchHealth(base: string): { stop(): Promise<number[]> } {
   const child = fork(import.meta.filename, [base])
   const took = new Promise<number[]>((resolve, reject) => {
@@ -32,12 +32,12 @@ async function askHealth(base: string): Promise<void> {
     took.push(performance.now() - from)
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
-  // The first one also pays for the connection.
+  // The first request is left out, because it includes the connection.
   process.send!(took.slice(1))
   process.disconnect()
 }
 
-/** Megabytes of the machine that a process holds, and the most it ever held. */
+/** Returns the current and the maximum memory of a process in megabytes. */
 export function memoryOf(pid: number | undefined): { now: number; peak: number } {
   const path = `/proc/${pid}/status`
   if (!existsSync(path)) return { now: Number.NaN, peak: Number.NaN }
@@ -47,7 +47,7 @@ export function memoryOf(pid: number | undefined): { now: number; peak: number }
   return { now: megabytes('VmRSS'), peak: megabytes('VmHWM') }
 }
 
-/** From here on, the peak is that of what comes. */
+/** Resets the maximum memory, so that it covers only what follows. */
 export function forgetPeak(pid: number | undefined): void {
   writeFileSync(`/proc/${pid}/clear_refs`, '5')
 }

@@ -36,7 +36,7 @@ export function startBenchService(database: BenchDatabase, role = 'all'): Promis
   })
 }
 
-/** A person with a key and a workspace. */
+/** Creates a user with a key and a workspace. */
 export async function makeBenchPerson(
   database: BenchDatabase,
 ): Promise<{ key: string; workspaceId: string; userId: string }> {
@@ -81,7 +81,7 @@ export async function post(base: string, path: string, token: string, body: unkn
   return (await response.json()) as Record<string, string>
 }
 
-/** A workflow of `length` nodes, each run by a worker and made durable, with a webhook token. */
+/** Creates a workflow of `length` nodes, each run by a worker and made durable, with a webhook token. */
 export async function makeHook(
   base: string,
   key: string,

@@ -1,7 +1,8 @@
 import { pathOf, specifiersOf } from './imports.ts'
 
-// Imports point down only: areas → engine → providers → platform → model. An area may use another area's service, never its
-// store. What stands at the top of server/ (app.ts and its kin) knows everything, and nothing below knows it.
+// Imports point down only: areas → engine → providers → platform → model. An area may import another area's service,
+// never its store. Files at the top of server/ (app.ts and similar) may import everything, and nothing below imports
+// them.
 
 const mayImport: Record<string, string[]> = {
   model: ['model'],
@@ -14,7 +15,7 @@ const mayImport: Record<string, string[]> = {
   widget: ['widget', 'sdk', 'model'],
 }
 
-/** One line per import that breaks a rule. */
+/** Returns one line per import that breaks a rule. */
 export function violations(sources: Map<string, string>): string[] {
   return [...sources].flatMap(([file, source]) =>
     layerOf(file) in mayImport || file.startsWith('server/') ? violationsOf(file, source) : [],

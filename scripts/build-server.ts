@@ -6,12 +6,13 @@ import { dirname, join, relative } from 'node:path'
 import type { Plugin } from 'esbuild'
 import { BUILDS, describe, ENTRY, findProgram, recordBuild } from '../server/built.mjs'
 
-// Builds the program of a checkout into dist/server/<hash>, where server/main.mjs finds it. Children, workers and assets are not
-// part of it: they are started and read at their own places, so a module goes on to know the place of its source.
+// Builds the program of a checkout into dist/server/<hash>, where server/main.mjs finds it. Child processes, workers
+// and assets are not part of the bundle: they are started and read at their original paths, so each module still knows
+// the path of its source.
 
 const root = join(import.meta.dirname, '..')
 
-/** Packages that the program needs at its start. All others are loaded when they are needed, from their own folders. */
+/** Packages that the program needs at start. All others are loaded on demand, from their own folders. */
 const INSIDE = new Set([
   '@fastify/busboy',
   '@fastify/cookie',
@@ -32,7 +33,7 @@ const INSIDE = new Set([
   'zod',
 ])
 
-/** Native parts that packages use where somebody has installed them. */
+/** Native modules that packages use if they are installed. */
 const OPTIONAL = new Set(['pg-native', 'bufferutil', 'utf-8-validate'])
 
 const packageOf = (specifier: string): string =>
@@ -51,7 +52,7 @@ const packages: Plugin = {
       const isInside = isVendors(importer) ? !OPTIONAL.has(path) : INSIDE.has(packageOf(path))
       return isInside ? undefined : { path, external: true }
     })
-    // What builds in a checkout is not part of the package, which has what it builds.
+    // The build scripts of a checkout are not in the package, which contains their output.
     build.onResolve({ filter: /^\.\.\/scripts\// }, ({ path, resolveDir }) =>
       existsSync(join(resolveDir, path)) ? undefined : { path, external: true },
     )
@@ -59,8 +60,8 @@ const packages: Plugin = {
 }
 
 /**
- * An import of a module of Node.js makes a copy of its exports, for which each is asked for: `node:http` then loads its WebSocket, and with
- * it its own copy of undici, and `node:crypto` the other API for cryptography. A call of `require` does not.
+ * Importing a built-in module of Node.js copies its exports and evaluates each of them: `node:http` then loads its
+ * WebSocket, with its own copy of undici, and `node:crypto` loads the Web Crypto API. A call of `require` avoids this.
  */
 const BUILTIN = 'builtin'
 
@@ -79,8 +80,9 @@ const builtins: Plugin = {
 }
 
 /**
- * Parts of packages that cost a start more than what stands here, which does the same. The router writes a function as text for each part of each
- * address, and has it compiled; the driver of the database signs in through an API that takes many turns of the event loop.
+ * Replaces parts of packages with equivalent code that is cheaper at start. The router generates and compiles a
+ * function for each part of each address; the database driver signs in through an API that takes many iterations of the
+ * event loop.
  */
 const REWRITTEN: Record<string, [text: RegExp, instead: string][]> = {
   'find-my-way/lib/node.js': [
@@ -133,7 +135,7 @@ const rewritten: Plugin = {
   },
 }
 
-/** `import.meta` of a module says where its source is, seen from `home`. */
+/** Makes `import.meta` of a module refer to the path of its source, relative to `home`. */
 const places = (home: string): Plugin => ({
   name: 'places',
   setup(build) {
@@ -158,7 +160,7 @@ const require = __createRequire(import.meta.url)
 const __placeOf = (path) => __join(import.meta.dirname, ${JSON.stringify(toHome)}, path)
 const __addressOf = (path) => __pathToFileURL(__placeOf(path)).href`
 
-/** Bundles the program whose sources are below `home`, and returns the files that it is made of. */
+/** Bundles the program whose sources are below `home`, and returns its source files. */
 export async function bundleProgram({
   home,
   entry,
@@ -168,7 +170,7 @@ export async function bundleProgram({
   home: string
   entry: string
   directory: string
-  /** Where it will be, if not where it is built. */
+  /** The directory in which the bundle will run, if it differs from the build directory. */
   runsIn?: string
 }): Promise<string[]> {
   const { build } = await import('esbuild')
@@ -214,7 +216,7 @@ async function buildServer(): Promise<void> {
   }
 }
 
-/** Programs that run load parts of theirs later. */
+/** The number of builds to keep, because running programs load parts of their build later. */
 const KEPT = 3
 
 function forgetOld(current: string): void {

@@ -15,8 +15,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { describe, findBuild, recordBuild } from '../server/built.mjs'
 
-// Builds the console into dist/web/<hash of its sources>: nothing is done where that is there already, servers that start
-// together build it once, and a server goes on with the files it began with. Prints the directory.
+// Builds the console into dist/web/<hash of its sources>. An existing build is used again, servers that start at the
+// same time build once, and a running server keeps the files it started with. Prints the directory.
 
 const root = join(import.meta.dirname, '..')
 const home = join(root, 'dist', 'web')
@@ -39,7 +39,10 @@ export function hashOfSources(): string {
 
 const isBuilt = (directory: string): boolean => existsSync(join(directory, 'index.html'))
 
-/** Where the built console of these sources is, if it is. Sources that nobody has touched since the last look are not read. */
+/**
+ * Returns the directory of the build of the current sources, if it exists. Sources that have not changed since the last
+ * check are not read.
+ */
 export const findBuilt = (): string | undefined => {
   const last = findBuild(home)
   if (last !== undefined && isBuilt(last)) return last
@@ -50,7 +53,7 @@ export const findBuilt = (): string | undefined => {
   return directory
 }
 
-/** A folder that cannot be written to costs the next start a look at the sources, no more. */
+/** Records the build. If the folder is not writable, the next start only has to read the sources again. */
 function remember(hash: string): void {
   const sources = listSources()
   try {
@@ -61,8 +64,9 @@ function remember(hash: string): void {
 const WAIT_FOR_BUILD_MS = 120_000
 
 /**
- * Waits while another process builds. The file is locked by SQLite, because Node offers no lock; the kernel drops the lock with the
- * process. Without it, or after two minutes, two processes may build the same files, and one result is kept.
+ * Waits while another process builds. SQLite locks the file, because Node.js has no file locks; the kernel releases the
+ * lock when the process ends. Without the lock, or after two minutes, two processes may build the same files, and one
+ * result is kept.
  */
 function waitForTurn(): DatabaseSync | undefined {
   try {
@@ -87,7 +91,7 @@ async function buildWeb(): Promise<string> {
 }
 
 async function buildInto(directory: string): Promise<void> {
-  // A test run's own setting would give the browser the development build of React, half as large again.
+  // The setting of a test run would give the browser the development build of React, which is half as large again.
   process.env.NODE_ENV = 'production'
   const { build } = await import('vite')
   const draft = join(home, `.building-${process.pid}`)
@@ -100,7 +104,7 @@ async function buildInto(directory: string): Promise<void> {
       build: { outDir: draft, emptyOutDir: true },
     })
     compress(draft)
-    // Another server may have been faster; its result is the same.
+    // Another server may have built it first; its result is the same.
     if (!isBuilt(directory)) renameSync(draft, directory)
   } finally {
     rmSync(draft, { recursive: true, force: true })
@@ -108,7 +112,7 @@ async function buildInto(directory: string): Promise<void> {
   forgetOld(directory)
 }
 
-/** Measured: 1.6 MB of script in 0.6 s; quality 11 takes 4 s and saves 3 %. */
+/** Compresses the files. Measured: 1.6 MB of script in 0.6 s; quality 11 takes 4 s and saves 3 %. */
 function compress(directory: string): void {
   for (const file of globSync('**/*.{js,css,html,svg,json}', { cwd: directory })) {
     const bytes = readFileSync(join(directory, file))
@@ -119,7 +123,7 @@ function compress(directory: string): void {
   }
 }
 
-/** Servers that run read files of theirs when they are first asked for. */
+/** The number of builds to keep, because running servers read their files on first request. */
 const KEPT = 8
 
 function forgetOld(current: string): void {

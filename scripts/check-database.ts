@@ -6,7 +6,8 @@ import { hashMigrations, pinViolations, readPins } from './migrations.ts'
 import { printDocuments } from './print.ts'
 import { sqlProblems, statementsOf } from './sql/problems.ts'
 
-// What `npm run check` needs a migrated database for. A program of its own, so that everything else is checked meanwhile.
+// The part of `npm run check` that needs a migrated database. It is a separate program, so that the other checks run in
+// parallel.
 
 async function checkSql({ urls }: Migrated): Promise<string[]> {
   const client = new pg.Client({ connectionString: urls.owner })

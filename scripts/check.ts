@@ -6,7 +6,7 @@ import { circles } from './circles.ts'
 import { importGraph, readSources } from './imports.ts'
 import { tooLong } from './lengths.ts'
 
-// `npm run check`: everything that can be known without a test. A PostgreSQL of its own checks the SQL.
+// `npm run check`: all checks that are not tests. A separate PostgreSQL checks the SQL.
 
 const root = join(import.meta.dirname, '..')
 
@@ -30,7 +30,7 @@ const command = (path: string, ...args: string[]): Step['run'] => {
     })
 }
 
-// The package `typescript` is an older release that generators of clients need as a library.
+// The package `typescript` is an older release, which client generators need as a library.
 const TSC = join(root, 'node_modules', 'typescript7', 'bin', 'tsc')
 
 const sources = readSources(root)

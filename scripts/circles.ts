@@ -1,12 +1,12 @@
 import type { ImportGraph } from './imports.ts'
 
-/** One shortest circle for each group of modules that import each other, types included: `a → b → a`. */
+/** Returns one shortest cycle for each group of modules that import each other, including types: `a → b → a`. */
 export function circles(graph: ImportGraph): string[] {
   const groups = groupsOf(graph)
   return groups.map((group) => shortestCircle(graph, group).join(' → ')).sort()
 }
 
-/** Strongly connected components of more than one module (Tarjan), and modules that import themselves. */
+/** Returns the strongly connected components of more than one module (Tarjan), and modules that import themselves. */
 function groupsOf(graph: ImportGraph): string[][] {
   const order = new Map<string, number>()
   const lowest = new Map<string, number>()

@@ -1,7 +1,8 @@
-// Makes server/platform/auth/common-passwords.bin from a list of common passwords, one a line on standard input:
+// Creates server/platform/auth/common-passwords.bin from a list of common passwords, one per line, on standard input:
 //   node scripts/common-passwords.mjs < list.txt
-// The list in the repository holds the entries of at least 8 characters of the password list of zxcvbn and zxcvbn-ts
-// (MIT, Copyright Dan Wheeler, Dropbox Inc. and the zxcvbn-ts authors). Sorted prefixes of SHA-256, 6 bytes each.
+// The list in the repository contains the entries of at least 8 characters from the password list of zxcvbn and
+// zxcvbn-ts (MIT, Copyright Dan Wheeler, Dropbox Inc. and the zxcvbn-ts authors). The output is a sorted list of
+// SHA-256 prefixes, 6 bytes each.
 
 import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'

@@ -1,5 +1,6 @@
-// A lockfile written against a registry that carries only some platforms lacks the binaries of the others, and `npm ci` then
-// refuses it. This adds them as what they are: optional packages for another system. Run it after `npm install`.
+// A lockfile that was written with a registry that has only some platforms lacks the binaries of the others, and `npm
+// ci` then refuses it. This script adds these binaries as optional packages for other systems. Run it after `npm
+// install`.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -22,7 +23,7 @@ const systems = [
 ]
 const processors = ['arm64', 'x64', 'ia32', 'arm', 'ppc64', 's390x', 'riscv64', 'loong64', 'mips64el', 'wasm32']
 
-/** What the name of a platform's package says about where it runs. */
+/** Returns the platform that the name of a package stands for. */
 function platformOf(name) {
   const words = name.split('/').at(-1).split('-')
   const os = systems.find((system) => words.includes(system))

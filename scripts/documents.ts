@@ -11,12 +11,12 @@ import { serviceDocuments } from './service-reference.ts'
 import { printServiceTexts } from './service-texts.ts'
 import { printWorkflowNodes } from './workflow-nodes.ts'
 
-// The documents that are printed from the program. After a change of a route table, a setting or a node, print them again
-// with `npm run generate`; a test fails until then.
+// The documents that are generated from the program. After a change of a route table, a setting or a node, generate
+// them again with `npm run generate`; a test fails until then.
 
 const braces = (path: string): string => path.replaceAll(/:(\w+)/g, '{$1}')
 
-/** What is printed from the same program twice is computed once. */
+/** Computes a document once per program, even if it is printed twice. */
 function once<T>(print: (app: Described) => T): (app: Described) => T {
   const known = new WeakMap<Described, T>()
   return (app) => {
@@ -71,7 +71,7 @@ ${rows.join('\n')}
 `
 }
 
-/** What the documents are printed from: a program that is wired and need not listen. */
+/** The source of the documents: a program that is wired but need not listen. */
 export type Described = { routes: AnyRoute[]; nodes: ReadonlyMap<string, NodeDescriptor> }
 
 export const documents: Record<string, (app: Described) => string> = {

@@ -1,5 +1,5 @@
-// Runs before `npm start` (start.mjs) and `npm test` on whatever Node the machine has: installs the locked packages (Node 24 among
-// them) when node_modules is missing or older than the lockfile.
+// Runs before `npm start` (start.mjs) and `npm test` on any version of Node.js: installs the locked packages, including
+// Node 24, if node_modules is missing or older than the lockfile.
 import { spawnSync } from 'node:child_process'
 import { existsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'

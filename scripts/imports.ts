@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { parseSync } from 'oxc-parser'
 
-// Who imports whom inside the project, types included.
+// Determines the imports between modules of the project, including types.
 
 const FOLDERS: Record<string, string> = {
   model: 'model',
@@ -18,13 +18,13 @@ const FOLDERS: Record<string, string> = {
 
 const SOURCES = '{model,server,sdk,web,widget,test,bench,scripts}/**/*.{ts,tsx}'
 
-/** Every source file of the project, by its path. */
+/** Returns all source files of the project by path. */
 export function readSources(root: string): Map<string, string> {
   const files = globSync(SOURCES, { cwd: root, exclude: (path) => path.includes('node_modules') }).sort()
   return new Map(files.map((file) => [file, readFileSync(join(root, file), 'utf8')]))
 }
 
-/** What a module names in its imports and re-exports, as written; `import(…)` of a fixed text included. */
+/** Returns the specifiers of a module's imports and re-exports, as written, including `import(…)` of a literal. */
 export function specifiersOf(file: string, source: string): string[] {
   const { module, errors } = parseSync(file, source)
   if (errors.length > 0) throw new Error(`${file} cannot be parsed: ${errors[0]!.message}`)
@@ -41,7 +41,7 @@ export function specifiersOf(file: string, source: string): string[] {
   ]
 }
 
-/** The path inside the project without a promise that the file exists, or nothing for a package. */
+/** Returns the path inside the project, even if the file does not exist. Undefined for a package. */
 export function pathOf(file: string, specifier: string): string | undefined {
   if (specifier.startsWith('.')) return normalize(join(dirname(file), specifier))
   const [, name = '', rest] = /^#(\w+)\/(.*)$/.exec(specifier) ?? []

@@ -1,13 +1,16 @@
 import { type Node, parseSync, Visitor } from 'oxc-parser'
 
-// A reader holds a file or a function of this length in mind; what is longer has parts with names of their own.
+// A reader can keep a file or function of this length in mind. Longer code is split into parts with names.
 
 export const MAX_LINES = { file: 400, function: 150 }
 
-/** Printed by a program, or tables of facts and cases. */
+/** Files without a limit: generated files, and tables of facts and cases. */
 const UNMEASURED = /\.generated\.ts$|-table\.ts$|\.test\.tsx?$/
 
-/** Too long today. None may become much longer; one that is short enough leaves the list. */
+/**
+ * Files and functions that are too long today. None may become much longer, and a file that is short enough is removed
+ * from the list.
+ */
 export const EXCEPTIONS: Record<string, number> = {
   'a function of test/fakes/stripe/server.ts': 250,
   'a function of test/showcase/fill.ts': 175,
@@ -21,7 +24,7 @@ export const EXCEPTIONS: Record<string, number> = {
   'a function of widget/conversation.ts': 225,
 }
 
-/** The function of a `describe` is a list of tests. */
+/** Checks for the function of a `describe`, which is only a list of tests. */
 function isSuite(call: Node): boolean {
   if (call.type !== 'CallExpression') return false
   let callee: Node = call.callee
@@ -34,7 +37,7 @@ function isSuite(call: Node): boolean {
 
 type Span = { start: number; end: number }
 
-/** The longest function of a file, in lines. */
+/** Returns the length of the longest function of a file, in lines. */
 function longestFunction(file: string, source: string): number {
   const { program } = parseSync(file, source)
   const suites = new Set<Span>()
@@ -57,12 +60,12 @@ function lengthsOf(file: string, source: string): [key: string, lines: number, m
   const lines = source.trimEnd().split('\n').length
   return [
     ...(UNMEASURED.test(file) ? [] : [[file, lines, MAX_LINES.file] as [string, number, number]]),
-    // A file that is no longer holds no function that is.
+    // A file within the limit for functions cannot contain a function above it.
     [`a function of ${file}`, lines > MAX_LINES.function ? longestFunction(file, source) : 0, MAX_LINES.function],
   ]
 }
 
-/** Files and functions that are too long, and exceptions that are none any more. */
+/** Reports files and functions that are too long, and exceptions that are no longer needed. */
 export function tooLong(sources: Map<string, string>, exceptions = EXCEPTIONS): string[] {
   const all = [...sources].flatMap(([file, source]) => lengthsOf(file, source))
   const complaints = all.flatMap(([key, lines, most]) => {

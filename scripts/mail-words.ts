@@ -6,7 +6,7 @@ import { inConsoleWords } from '#model/said'
 
 const words = join(import.meta.dirname, '../web/words')
 
-/** What mails say, in every language that the catalogue of the console has. */
+/** Prints the texts of mails, in every language of the console's catalogue. */
 export function printMailWords(): string {
   const texts = [...new Set([mailTexts, noticeTexts, composedTexts, phraseTexts].flat().map(inConsoleWords))].sort()
   const languages = globSync('*.json', { cwd: words })

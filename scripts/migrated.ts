@@ -11,7 +11,7 @@ export const root = join(import.meta.dirname, '..')
 
 export type Migrated = { urls: DatabaseUrls; directory: string; log: Logger }
 
-/** A PostgreSQL with every migration applied, for as long as `use` takes. */
+/** Provides a PostgreSQL with all migrations applied while `use` runs. */
 export async function withMigratedDatabase<T>(use: (place: Migrated) => Promise<T>): Promise<T> {
   const directory = await mkdtemp(join(tmpdir(), 'heddle-scripts-'))
   const log = makeLogger('error')

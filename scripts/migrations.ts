@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-// A migration never changes once others have it: databases that applied it would differ from new ones, and the program refuses
-// to start on them. test/releases/migrations.txt lists the hash of each, with the release that brought it.
+// A migration must never change after it is published: databases that applied it would differ from new ones, and the
+// program refuses to start on them. test/releases/migrations.txt lists the hash of each migration, with its first
+// release.
 
 export const UNRELEASED = 'unreleased'
 
@@ -11,7 +12,7 @@ export type Pin = { sha256: string; release: string; name: string }
 
 const fileOf = (root: string): string => join(root, 'test', 'releases', 'migrations.txt')
 
-/** One line a migration: hash, release, name. */
+/** Parses one line per migration: hash, release, name. */
 export const parsePins = (text: string): Pin[] =>
   text
     .split('\n')
@@ -41,7 +42,7 @@ export const hashMigrations = (root: string): { name: string; sha256: string }[]
         .digest('hex'),
     }))
 
-/** What differs between the files and the list, in words. */
+/** Describes the differences between the files and the list. */
 export function pinViolations(pins: readonly Pin[], files: readonly { name: string; sha256: string }[]): string[] {
   const pinned = new Map(pins.map((pin) => [pin.name, pin]))
   const names = new Set(files.map(({ name }) => name))
@@ -60,7 +61,7 @@ export function pinViolations(pins: readonly Pin[], files: readonly { name: stri
   ]
 }
 
-/** Lists migrations that are new. Never changes a line: that would undo what the list is for. */
+/** Adds new migrations to the list. Never changes a line, because that would defeat the purpose of the list. */
 export function pinNewMigrations(root: string): void {
   const pins = readPins(root)
   const files = hashMigrations(root)

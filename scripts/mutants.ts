@@ -6,8 +6,8 @@ import type { Import } from './mutants/host.ts'
 import { type Mutant, mutantsOf } from './mutants/mutate.ts'
 import { type Target, targets } from './mutants/targets.ts'
 
-// `npm run mutants [-- NAME|FILE…] [--sample N]`: makes one small mistake at a time in the pure cores and counts how many the
-// tests beside them notice. NAME is a target, FILE the beginning of a path. Fails below MIN_SHARE.
+// `npm run mutants [-- NAME|FILE…] [--sample N]`: makes one small mistake at a time in the pure functions and counts
+// how many the tests next to them detect. NAME is a target, FILE the start of a path. Fails below MIN_SHARE.
 
 const MIN_SHARE = 0.9
 const root = join(import.meta.dirname, '..')
@@ -16,7 +16,7 @@ const sampleAt = words.indexOf('--sample')
 const sample = sampleAt === -1 ? Number.POSITIVE_INFINITY : Number(words[sampleAt + 1])
 const wanted = words.filter((word, index) => !word.startsWith('--') && (sampleAt === -1 || index !== sampleAt + 1))
 
-/** Spread evenly over the file, the same ones at every run. */
+/** Selects a sample that is spread evenly over the file and is the same in every run. */
 const sampled = (mutants: Mutant[]): Mutant[] =>
   mutants.length <= sample
     ? mutants
@@ -39,7 +39,7 @@ async function baselineOf(test: string): Promise<Baseline> {
   return { test, imports, costs }
 }
 
-/** The file and everything that imports it, directly or not. */
+/** Returns the file and all files that import it, directly or indirectly. */
 function dependentsOf(file: string, imports: Import[]): Set<string> {
   const found = new Set([file])
   for (let before = 0; before < found.size; ) {
@@ -69,7 +69,7 @@ async function measureFile(file: string, baselines: Baseline[]): Promise<Score> 
     if (failed === null) console.log(`survived  ${file}:${mutant.line}  ${mutant.what}`)
     else {
       score.killed += 1
-      // What noticed this one is likely to notice its neighbour.
+      // The test that detected this mutant is likely to detect the next one, so it runs first.
       costs[failed] = -score.killed
     }
   }

@@ -9,8 +9,9 @@ import { type Catalogue, ImportFailure } from '#model/n8n/types'
 import { serviceCatalogue } from '#providers/services/catalogue'
 import { importerKinds } from '#test/n8n/kinds'
 
-// How much of a folder of n8n workflows is converted: `node scripts/n8n-corpus.ts DIR [--services present|assume] [--every 10 [--from 5]]`.
-// The folder is never part of the repository. `assume` takes every service that the importer maps as there.
+// Measures how much of a folder of n8n workflows can be converted: `node scripts/n8n-corpus.ts DIR [--services
+// present|assume] [--every 10 [--from 5]]`. The folder is never part of the repository. `assume` treats every service
+// that the importer maps as present.
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

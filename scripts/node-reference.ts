@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
 import type { NodeDescriptor } from '#model/node'
 
-// docs/nodes.md: every node type, printed from the descriptors that the registry and the editor use.
+// docs/nodes.md: all node types, printed from the descriptors that the registry and the editor use.
 
 const EFFECTS: Record<NodeDescriptor['effect'], string> = {
   pure: 'Pure. Running it again changes nothing.',

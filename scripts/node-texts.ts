@@ -2,7 +2,10 @@ import { groupTitles } from '#engine/nodes/registry'
 import type { NodeDescriptor } from '#model/node'
 import { changeTexts } from '#model/node-texts'
 
-/** What the console shows of the kinds of nodes, for its catalogue of languages: `web/words/catalogue.ts` reads it. */
+/**
+ * Prints the texts of node types that the console shows, for its language catalogue: `web/words/catalogue.ts` reads
+ * them.
+ */
 export function printNodeTexts(nodes: Iterable<NodeDescriptor>): string {
   const texts = new Set<string>(groupTitles)
   for (const kind of nodes)

@@ -14,8 +14,9 @@ import { makePieceRunner } from '#providers/services/pieces/runner'
 import { makePieceSource } from '#providers/services/pieces/source'
 import { startFakeMongo } from '#test/fakes/mongodb/server'
 
-// Actions of published pieces against a server on this machine, which stands for every vendor: what each sends, with the secret in its place,
-// and what a call costs warm and cold. Needs the registry that npm is set up with, or HEDDLE_PIECES_MIRROR.
+// Runs actions of published pieces against a server on this machine that replaces every vendor. Shows what each piece
+// sends, with the secret in its place, and the cost of a warm and a cold call. Needs the registry that npm is
+// configured with, or HEDDLE_PIECES_MIRROR.
 
 const SECRET = 'the-secret-8c2f41d7'
 
@@ -24,9 +25,9 @@ type Case = {
   part: string
   auth: { kind: string; config: JsonObject; secrets: Record<string, string> }
   args: JsonObject
-  /** What the vendor answers. */
+  /** The response of the vendor. */
   body: unknown
-  /** Where the vendor finds the secret. */
+  /** The place where the vendor finds the secret. */
   expect: string
 }
 const oauth = { kind: 'oauth2_code', config: {}, secrets: { access_token: SECRET } }
@@ -123,7 +124,7 @@ await new Promise<void>((resolve) => vendor.listen(0, '127.0.0.1', resolve))
 const host = `127.0.0.1:${(vendor.address() as AddressInfo).port}`
 const folder = mkdtempSync(join(tmpdir(), 'pieces-'))
 const real = makeOutgoing({ allowTargets: [host] })
-/** Every vendor is the server on this machine; everything else is as it is in the service. */
+/** The server on this machine replaces every vendor; everything else is as in the service. */
 const outgoing = {
   ...real,
   request: ((asked) =>
@@ -177,7 +178,7 @@ for (const { piece: named, part, auth, args, body: answer, expect } of CASES) {
   )
 }
 
-// MySQL speaks a protocol of its own: the connection is carried, and the driver holds the password.
+// MySQL has its own protocol: the connection is forwarded, and the driver has the password.
 const asked: string[] = []
 const database = mysql.createServer(() => {})
 database.on('connection', (connection) => {
@@ -199,7 +200,7 @@ database.on('connection', (connection) => {
   talk.on('error', () => {})
   talk.on('query', (sql) => {
     asked.push(sql)
-    // The library does not begin to count anew with a command.
+    // The library does not reset its sequence number for each command.
     talk.sequenceId = 1
     const column = {
       catalog: 'def',
@@ -226,7 +227,7 @@ await new Promise<void>((resolve) =>
 )
 const port = (database as unknown as { _server: { address(): AddressInfo } })._server.address().port
 
-/** One piece whose driver holds the secret: its connections are carried to the host of the credential. */
+/** Runs one piece whose driver has the secret: its connections are forwarded to the host of the credential. */
 async function runDatabase(
   named: string,
   at: number,
@@ -284,7 +285,7 @@ console.log(`  asked: ${mongo.asked.map((command) => Object.keys(command)[0]).jo
 mongo.close()
 database.close(() => {})
 
-/** Memory of the Node processes behind the wall. */
+/** Returns the memory of the Node.js processes behind the wall. */
 function memoryOfChildren(): number[] {
   const found: number[] = []
   for (const pid of readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').trim().split(' ')) {

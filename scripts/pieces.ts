@@ -8,8 +8,9 @@ import { formsOf } from '#providers/services/pieces/forms'
 import { makePieceRunner } from '#providers/services/pieces/runner'
 import { makePieceSource } from '#providers/services/pieces/source'
 
-// Fetches pieces from the registry that npm is set up with, loads each behind the wall and counts what it describes:
-// `node scripts/pieces.ts slack notion@0.7.3 …`. Without names, those that are known to need no other package.
+// Fetches pieces from the registry that npm is configured with, loads each behind the wall and counts what it
+// describes: `node scripts/pieces.ts slack notion@0.7.3 …`. Without names, uses the pieces that are known to need no
+// other package.
 
 const KNOWN =
   `add-event@0.1.0 apitemplate-io@0.2.0 ashby@0.2.0 baserow@0.10.0 bigcommerce@0.2.0 blockscout@0.1.7 bursty-ai@0.1.8

@@ -5,7 +5,7 @@ import { makeApp } from '#server/app'
 import { documents } from './documents.ts'
 import type { Migrated } from './migrated.ts'
 
-/** The text of every generated document, by path, as the program of this checkout prints it. */
+/** Returns the text of every generated document, by path, as the program of this checkout prints it. */
 export async function printDocuments({ urls, directory, log }: Migrated): Promise<Map<string, string>> {
   const db = openDatabase({ urls, log })
   const config = readConfig({ HEDDLE_DATA_DIR: directory, HEDDLE_LOG_LEVEL: 'error' })

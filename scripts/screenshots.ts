@@ -9,8 +9,8 @@ import { chromiumPath, launchChromium } from '#test/harness/chromium'
 import { fillShowcase, PASSWORD, type Shown } from '#test/showcase/fill'
 import { emptyPages, operatorPages, pages, pictures, type Shot } from '#test/showcase/pages'
 
-// Takes the pictures of README and docs again: `node scripts/screenshots.ts`. With `--all DIRECTORY [PATTERN]` it takes every page
-// (whose name matches), light and dark, wide and narrow, for looking at.
+// Takes the pictures of README and docs again: `node scripts/screenshots.ts`. With `--all DIRECTORY [PATTERN]` it takes
+// every page (whose name matches), light and dark, wide and narrow, for review.
 
 const root = join(import.meta.dirname, '..')
 
@@ -28,7 +28,7 @@ async function startProgram(): Promise<Running> {
     }),
   )
   const data = mkdtempSync(join(tmpdir(), 'heddle-screenshots-'))
-  // Run by root, the database is another user's, who must be able to enter.
+  // When root runs this script, the database runs as another user, who must be able to enter the folder.
   chmodSync(data, 0o755)
   const child = spawn(process.execPath, [join(root, 'server', 'main.mjs')], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -123,7 +123,10 @@ async function takePictures(page: Page, shown: Shown): Promise<void> {
   }
 }
 
-/** A third of the PNG's size. The browser that took the picture packs it, on a page that allows data: addresses. */
+/**
+ * Converts a PNG to WebP, a third of its size. The browser that took the picture encodes it, on a page that allows
+ * data: addresses.
+ */
 async function toWebp(page: Page, png: Buffer): Promise<Buffer> {
   const blank = await page.context().newPage()
   const address = await blank.evaluate(async (data) => {

@@ -54,7 +54,10 @@ function objectType(schema: Schema): string {
   return `{ ${fields.join('; ')} }`
 }
 
-/** Definitions are data that programs make and the service checks: a union of all types of nodes would refuse most of them. */
+/**
+ * Programs create definitions and the service checks them: a union of all node types would refuse most of these
+ * definitions.
+ */
 const NODE = '{ id: string; type: string; args?: Record<string, unknown>; [field: string]: unknown }'
 const isNodeType = ({ properties }: Schema): boolean => {
   const type = (properties as Record<string, Schema> | undefined)?.type

@@ -3,7 +3,7 @@ import { isObject } from '#model/json'
 import { serviceCatalogue } from '#providers/services/catalogue'
 import type { Service, ServiceAction } from '#providers/services/manifest'
 
-// docs/services/: every service and action, printed from the manifests.
+// docs/services/: all services and actions, printed from the manifests.
 
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ')
 
@@ -85,7 +85,7 @@ ${rows.join('\n')}
 `
 }
 
-/** The text of every page, by path. */
+/** Returns the text of every page, by path. */
 export function serviceDocuments(): Record<string, () => string> {
   const services = [...serviceCatalogue().values()].sort((a, b) => (a.title < b.title ? -1 : 1))
   return {

@@ -1,6 +1,9 @@
 import { serviceCatalogue } from '#providers/services/catalogue'
 
-/** What the console shows of the built-in services, for its catalogue of languages: `web/words/catalogue.ts` reads it. */
+/**
+ * Prints the texts of built-in services that the console shows, for its language catalogue: `web/words/catalogue.ts`
+ * reads them.
+ */
 export function printServiceTexts(): string {
   const texts = new Set<string>()
   for (const { description, actions, triggers, hooks } of serviceCatalogue().values()) {

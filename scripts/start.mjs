@@ -1,5 +1,6 @@
-// `npm start` on whatever Node the machine has: installs the locked packages and builds the program where that is missing or older than its
-// sources, and starts it on Node 24. One script and no `prestart`: each costs npm a shell and a process of Node.
+// `npm start` on any version of Node.js: installs the locked packages, builds the program if the build is missing or
+// older than its sources, and starts it on Node 24. One script without `prestart`, because each script costs npm a
+// shell and a process of Node.js.
 import { spawn, spawnSync } from 'node:child_process'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -15,7 +16,7 @@ const node = isNeeded
   ? process.execPath
   : join(root, 'node_modules', '.bin', process.platform === 'win32' ? 'node.cmd' : 'node')
 
-// Without it the program starts from its sources.
+// If the build fails, the program starts from its sources.
 if (findProgram() === undefined) spawnSync(node, [join(root, 'scripts', 'build-server.ts')], options)
 
 if (isNeeded) await import('../server/main.mjs')

@@ -1,7 +1,7 @@
 import type { NodeDescriptor } from '#model/node'
 import { typeOf } from './sdk.ts'
 
-// The node types of workflows in code, printed from the registry: `http.request(args)` with the types of its arguments,
+// Prints the node types for workflows in code from the registry: `http.request(args)` with the types of its arguments,
 // its output and its ports.
 
 type Tree = { descriptor?: NodeDescriptor; parts: Map<string, Tree> }
@@ -21,10 +21,10 @@ function treeOf(nodes: Iterable<NodeDescriptor>): Tree {
   return tree
 }
 
-/** JSON Schemas of the registry say `unknown` for any JSON; in code that is `Untyped`, which can be read further. */
+/** The registry's JSON Schemas use `unknown` for any JSON. In code this becomes `Untyped`, whose fields can be read. */
 const typed = (schema: NodeDescriptor['args_schema']): string => typeOf(schema).replaceAll('unknown', 'Untyped')
 
-/** A branch has the ports that its cases name. */
+/** The ports of a branch are the names of its cases. */
 const portsOf = ({ type, ports }: NodeDescriptor): string =>
   type === 'branch' ? 'string' : ports.map((port) => JSON.stringify(port)).join(' | ') || 'string'
 

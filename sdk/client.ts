@@ -3,28 +3,31 @@ import { ConnectionFailed, HeddleProblem } from './problems.ts'
 import { send } from './send.ts'
 import { type Draft, followAnswer } from './streams.ts'
 
-// A typed client without dependencies, for browsers, Node, Deno and Bun: `heddle.createTeam({ name: 'Finance' })`.
+// A typed client without dependencies, for browsers, Node.js, Deno and Bun: `heddle.createTeam({ name: 'Finance' })`.
 
 export type ClientOptions = {
-  /** Address of the service; not needed on its own pages. */
+  /** The address of the service. Not required on the service's own pages. */
   baseUrl?: string
-  /** An API key (`hk_…`), a webhook token or an embed token. Without one a browser uses the session cookie. */
+  /** An API key (`hk_…`), a webhook token or an embed token. Without a token, a browser uses the session cookie. */
   token?: string
   workspaceId?: string
   fetch?: typeof fetch
-  /** How often a request is repeated after 429, 500, 502, 503, 504, a timeout or a lost connection; 2 by default. */
+  /** The number of retries after 429, 500, 502, 503, 504, a timeout or a lost connection. The default is 2. */
   retries?: number
-  /** How long to wait for a response, for each attempt; 60,000 by default, 0 for no limit. */
+  /** The timeout for the response of each attempt, in ms. The default is 60,000; 0 means no timeout. */
   timeoutMs?: number
 }
 
 export type CallOptions = {
   signal?: AbortSignal
-  /** Makes a POST safe to repeat: the same key gives the same answer. With a `token` every POST gets one by itself. */
+  /**
+   * Makes a POST safe to repeat: the same key returns the same response. With a `token`, every POST gets a key
+   * automatically.
+   */
   idempotencyKey?: string
-  /** Refuses the change if the resource is no longer the one with this ETag. */
+  /** Refuses the change if the resource no longer has this ETag. */
   ifMatch?: string
-  /** With `detailed`: no data if the resource still has this ETag. */
+  /** With `detailed`: returns no data if the resource still has this ETag. */
   ifNoneMatch?: string
   workspaceId?: string
   timeoutMs?: number
@@ -36,13 +39,13 @@ type Arguments<Name extends keyof Operations> = Operations[Name]['required'] ext
   ? [input: Input<Name>, options?: CallOptions]
   : [input?: Input<Name>, options?: CallOptions]
 
-/** The answer with what its headers say. `data` is undefined after 304. */
+/** The response with the information of its headers. `data` is undefined after 304. */
 export type Detailed<Answer> = {
   data: Answer
   status: number
   etag: string | null
   location: string | null
-  /** An earlier request with the same idempotency key had this answer. */
+  /** True if this is the response to an earlier request with the same idempotency key. */
   replayed: boolean
   headers: Headers
 }
@@ -53,11 +56,11 @@ export type DetailedCalls = {
 }
 export type Client = Calls & {
   readonly options: ClientOptions
-  /** The same calls, with status, ETag and headers of the answer. */
+  /** The same calls, with status, ETag and headers of the response. */
   readonly detailed: DetailedCalls
   /**
-   * Calls an operation that can stream, such as `chatWithWidget` and `postThreadMessage`. `onText` is given the answer as far as it
-   * is written. A cut connection is taken up again; the promise gives the whole answer.
+   * Calls an operation that can stream, such as `chatWithWidget` and `postThreadMessage`. `onText` receives the text
+   * written so far. A lost connection is resumed; the promise resolves with the complete answer.
    */
   stream<Name extends keyof Operations>(
     name: Name,
@@ -74,7 +77,7 @@ const REPEATABLE = new Set(['GET', 'HEAD', 'PUT', 'DELETE'])
 type Name = keyof Operations
 type Given = Record<string, unknown>
 
-/** Takes the parameters of the path and the query out of what was given; the rest is the body. */
+/** Separates the parameters of the path and the query from the input; the rest is the body. */
 function splitInput(name: Name, given: Given): { path: string; rest: Given } {
   const [, path, queryNames = []] = operations[name]
   const rest = { ...given }

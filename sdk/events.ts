@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-// For receivers of events: checks that a delivery comes from Heddle. Needs nothing but Node.
+// For receivers of events: verifies that a delivery comes from Heddle. Requires only Node.js.
 
 export type HeddleEvent = { type: string; timestamp: string; data: Record<string, unknown> }
 
@@ -20,8 +20,9 @@ function headerOf(headers: Headers, name: string): string {
 const same = (a: Buffer, b: Buffer): boolean => a.length === b.length && timingSafeEqual(a, b)
 
 /**
- * The event, where its signature is right and its time is within five minutes of ours; else EventRefused. `body` is what was
- * received, byte for byte: parsed and written again it would no longer match.
+ * Returns the event if its signature is valid and its time is within five minutes of the local time. Otherwise throws
+ * EventRefused. `body` must be the received body, byte for byte: after parsing and serializing it would no longer
+ * match.
  */
 export function verifyEvent(secret: string, headers: Headers, body: string | Buffer, now = Date.now()): HeddleEvent {
   const id = headerOf(headers, 'webhook-id')

@@ -5,21 +5,21 @@ import type { Execution } from './types.generated.ts'
 
 const finished = new Set(['succeeded', 'failed', 'cancelled', 'timed_out'])
 
-/** Answers of a service that is busy or starts again, or of a proxy before it. */
+/** Status codes of a service that is busy or restarting, or of a proxy in front of it. */
 const passing = new Set([429, 502, 503, 504])
 
 export type WaitOptions = {
   signal?: AbortSignal
-  /** `finished` (the usual), or also when it waits for a person. */
+  /** `finished` (the default): waits for the end. `waiting`: also returns when the execution waits for a person. */
   until?: 'finished' | 'waiting'
   everyMs?: number
-  /** How long a service that gives no answer is waited for; five minutes. */
+  /** The time to wait for a service that does not respond. The default is five minutes. */
   patienceMs?: number
 }
 
 /**
- * The execution once it has ended, or, with `until: 'waiting'`, once it needs somebody. It goes on over a restart of the
- * service: a caller that waits must not lose what was started.
+ * Returns the execution when it has ended or, with `until: 'waiting'`, when it waits for a person. Waiting continues
+ * over a restart of the service, so that the caller does not lose track of the execution.
  */
 export async function waitForExecution(
   client: Client,

@@ -1,10 +1,10 @@
 import type { EnrichmentJob, Execution, Notification } from './types.generated.ts'
 
-// What live sockets send. A newer service may send types that are not named here: leave those alone.
+// The messages of live sockets. A newer service may send types that are not listed here: ignore them.
 
 type Of<Type extends string, Data> = { seq: number; type: Type; at: string; data: Data }
 
-/** Entries `from` to `to` are gone: read the resource itself to see its state. */
+/** Entries `from` to `to` no longer exist: read the resource itself to see its state. */
 export type GapFrame = Of<'gap', { from: number; to: number }>
 
 export type ExecutionEventType =
@@ -14,13 +14,13 @@ export type ExecutionEventType =
   | `clarification.${'asked' | 'answered'}`
   | `event.${'awaited' | 'received'}`
 
-/** What a journal entry of a node says, as far as it is the same for all types. */
+/** The data of a journal entry of a node, as far as it is common to all types. */
 export type NodeEventData = {
   node_id: string
   attempt?: number
   output?: unknown
   error?: { code: string; message: string }
-  /** It belongs to an item of a map. */
+  /** True if the entry belongs to an item of a map. */
   in_map?: boolean
   [field: string]: unknown
 }
@@ -56,10 +56,10 @@ export type JobFrame =
 
 export type NotificationFrame =
   | Of<'snapshot', { unread: number; items: Notification[] }>
-  /** Only the id where it was deleted meanwhile, or the person has left its workspace. */
+  /** Only the id if the notification was deleted in the meantime, or the user has left its workspace. */
   | Of<'notification.created' | 'notification.updated', Notification | { notification_id: string }>
   | Of<'notification.deleted', { notification_id: string }>
   | GapFrame
 
-/** Something has changed in the conversations of the workspace: read again what you show. */
+/** The conversations of the workspace have changed: reload the ones that you show. */
 export type ConversationFrame = Of<'snapshot' | 'conversations.changed', Record<string, never>> | GapFrame

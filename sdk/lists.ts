@@ -1,6 +1,6 @@
 type Page<Item> = { items: Item[]; next_cursor: string | null }
 
-/** Walks a list page by page: `for await (const team of all(heddle.listTeams))`. */
+/** Iterates over a list page by page: `for await (const team of all(heddle.listTeams))`. */
 export async function* all<Item, Input extends { cursor?: string | undefined }>(
   list: (input: Input) => Promise<Page<Item>>,
   input: Omit<Input, 'cursor'> = {} as Omit<Input, 'cursor'>,

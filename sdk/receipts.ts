@@ -1,6 +1,6 @@
 import { createHash, createPublicKey, verify } from 'node:crypto'
 
-// How a receipt of an execution is checked: with Node alone, without the service.
+// Verifies a receipt of an execution with Node.js alone, without the service.
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 type Fields = { [key: string]: Json }
@@ -13,7 +13,7 @@ type ReceiptStatement = {
   issuer: string
   execution_sha256: string
   content_sha256: string
-  /** One for each gate, in their order. */
+  /** One hash for each gate, in order. */
   gates_sha256: string[]
   events: number
   /** The last link of the journal's chain. */
@@ -34,7 +34,7 @@ type Receipt = {
 
 export type ReceiptProblem = { path: string; message: string }
 
-/** RFC 8785: one text for equal JSON. */
+/** Serializes JSON according to RFC 8785: equal values give the same text. */
 function canonicalJson(value: Json): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
   if (value === null || typeof value !== 'object') return JSON.stringify(value)
@@ -45,7 +45,7 @@ function canonicalJson(value: Json): string {
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 const hashJson = (value: Json): string => sha256(canonicalJson(value))
 
-/** Each link holds the one before, so that no event can be changed, moved or left out. */
+/** Each link includes the previous link, so that no event can be changed, moved or removed. */
 const linkAfter = (before: string, { seq, type, at, data_sha256 }: Omit<ReceiptEvent, 'link'>): string =>
   sha256(`${before}\n${canonicalJson({ seq, type, at, data_sha256 })}`)
 
@@ -87,7 +87,7 @@ function hasForm(value: unknown): value is Receipt {
   )
 }
 
-/** The first event that is not what the chain says; the events after it cannot be judged. */
+/** Returns the first event that does not match the chain. The events after it cannot be verified. */
 function brokenLink({ events, statement }: Receipt): ReceiptProblem | undefined {
   let link = ''
   for (const [at, event] of events.entries()) {
@@ -101,8 +101,9 @@ function brokenLink({ events, statement }: Receipt): ReceiptProblem | undefined 
 }
 
 /**
- * What is wrong with a receipt; an empty list means that it is as it was issued. `publicKey` is the key of the installation
- * that you trust (`GET /api/receipt-key`): without it the receipt is only held against the key that it names itself.
+ * Returns the problems of a receipt. An empty list means that the receipt is unchanged since it was issued. `publicKey`
+ * is the key of the installation that you trust (`GET /api/receipt-key`). Without it, the receipt is only verified with
+ * the key that it contains.
  */
 export function verifyReceipt(receipt: unknown, publicKey?: string): ReceiptProblem[] {
   if (!hasForm(receipt)) return [{ path: '', message: 'is not a receipt of the format receipt/1' }]

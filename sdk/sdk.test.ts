@@ -30,20 +30,20 @@ const own = () => ({ HEDDLE_BASE: service().base, HEDDLE_KEY: world.owner.key })
 const environment = () => ({ ...process.env, ...own() })
 
 describe('the client', () => {
-  test('a refusal is a problem with its code and the paths of the mistakes', async () => {
+  test('throws a problem with a code and the paths of the invalid fields for a refusal', async () => {
     const refused = await heddle.createTeam({ name: '' }).catch((error: unknown) => error)
     expect(refused).toBeInstanceOf(InvalidRequest)
     expect(refused).toMatchObject({ status: 422, code: 'invalid', errors: [{ path: '/name' }] })
   })
 
-  test('a list is walked page by page', async () => {
+  test('reads a list page by page', async () => {
     for (let n = 0; n < 5; n++) await heddle.createTeam({ name: `Team ${n}` })
     const names: string[] = []
     for await (const team of all(heddle.listTeams, { limit: 2 })) names.push(team.name)
     expect(names).toEqual(['Team 4', 'Team 3', 'Team 2', 'Team 1', 'Team 0'])
   })
 
-  test('the ETag of an answer makes later reads cheap and later changes safe', async () => {
+  test('uses the ETag of a response for cheap reads and safe changes', async () => {
     const { team_id } = await heddle.createTeam({ name: 'Tagged' })
     const { etag } = await heddle.detailed.getTeam({ team_id })
     expect(await heddle.detailed.getTeam({ team_id }, { ifNoneMatch: etag! })).toMatchObject({
@@ -55,7 +55,7 @@ describe('the client', () => {
     await expect(stale).rejects.toBeInstanceOf(PreconditionFailed)
   })
 
-  test('a POST that is repeated after a lost answer takes effect once', async () => {
+  test('repeats a POST after a lost response, and the POST takes effect once', async () => {
     let lost = 0
     const losing: typeof fetch = async (...given) => {
       const response = await fetch(...given)
@@ -68,7 +68,7 @@ describe('the client', () => {
     expect(made).toEqual([team_id])
   })
 
-  test('events of an execution arrive in order, with a snapshot first', async () => {
+  test('receives the events of an execution in order, with a snapshot first', async () => {
     const { workflow_id } = await heddle.createWorkflow({
       name: 'Asks',
       definition: { nodes: [{ id: 'ask', type: 'clarification', args: { question: 'Well?', schema: {} } }], edges: [] },
@@ -109,7 +109,7 @@ describe('waiting for an execution', () => {
     return { client: makeClient({ fetch: send, retries: 0 }), calls: () => calls }
   }
 
-  test('goes on over lost connections, and over a service that is busy or starts again', async () => {
+  test('continues after lost connections, and while a service is busy or restarting', async () => {
     const { client, calls } = answering('lost', 503, 429, 502, 'lost', 200)
     const { signal } = new AbortController()
     expect(await waitForExecution(client, 'exe_1', { signal, everyMs: 1 })).toEqual({ status: 'succeeded' })
@@ -117,7 +117,7 @@ describe('waiting for an execution', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([])
   })
 
-  test('ends with a refusal, with the patience of the caller, and when told to', async () => {
+  test('ends with a refusal, after the time that the caller set, and when the caller aborts', async () => {
     await expect(waitForExecution(answering(404).client, 'exe_1')).rejects.toMatchObject({ status: 404 })
     const silent = answering('lost')
     await expect(waitForExecution(silent.client, 'exe_1', { patienceMs: 0 })).rejects.toThrow('fetch failed')
@@ -130,7 +130,7 @@ describe('waiting for an execution', () => {
 })
 
 describe('docs/sdk.md', () => {
-  test('its examples run as they stand', async () => {
+  test('contains examples that run unchanged', async () => {
     const text = await readFile(join(root, 'docs', 'sdk.md'), 'utf8')
     const examples = [...text.matchAll(/^```ts (\w+)\n([\s\S]*?)^```/gm)]
     const directory = await mkdtemp(join(root, 'sdk', '.example-'))
@@ -156,7 +156,7 @@ describe('the command line', () => {
     return stdout.trim()
   }
 
-  test('a workflow goes out to a file and comes back as a version, runs and shows its journal', async () => {
+  test('exports a workflow to a file, imports it as a version, runs it and shows its journal', async () => {
     const directory = await makeTemporaryDirectory()
     const file = join(directory.path, 'hello.json')
     const definition = {
@@ -179,7 +179,7 @@ describe('the command line', () => {
     await directory.remove()
   })
 
-  test('run --wait names its execution at once and holds on to it when connections are lost', async () => {
+  test('run --wait prints the execution id at once and keeps waiting when connections are lost', async () => {
     const keys: unknown[] = []
     let toLose = 4
     const proxy = createServer(async (request, response) => {
@@ -211,7 +211,7 @@ describe('the command line', () => {
     }
   })
 
-  test('works in the workspace that --workspace or HEDDLE_WORKSPACE names', async () => {
+  test('uses the workspace that --workspace or HEDDLE_WORKSPACE names', async () => {
     const person = await makePerson(service())
     const [here, there] = [await makeWorkspace(service(), person), await makeWorkspace(service(), person)]
     const client = makeClient({ baseUrl: service().base, token: person.key, workspaceId: there.id })
@@ -223,7 +223,7 @@ describe('the command line', () => {
     expect(await list(['--workspace', here.id], { HEDDLE_WORKSPACE: there.id })).not.toContain(workflow_id)
   })
 
-  test('a refusal says what is wrong and ends with 1, a wrong command with 2', async () => {
+  test('explains a refusal and ends with 1, and ends with 2 for a wrong command', async () => {
     const refused = run(process.execPath, [MAIN, 'run', 'No such workflow'], { env: environment() })
     await expect(refused).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('There is no workflow') })
     const wrong = run(process.execPath, [MAIN, 'list', '--colour'], { env: environment() })
@@ -239,7 +239,7 @@ describe('the command line', () => {
       })
   })
 
-  test('login remembers who one is', async () => {
+  test('login stores the credentials of the user', async () => {
     const directory = await makeTemporaryDirectory()
     const heddleCli = (words: string[], more = {}) =>
       runCommand(words, { ...own(), XDG_CONFIG_HOME: directory.path, ...more })

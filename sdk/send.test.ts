@@ -5,7 +5,7 @@ import * as problems from './problems.ts'
 
 type Answer = number | 'lost' | 'silent'
 
-/** A client whose service gives these answers one after the other, the last one for ever. */
+/** Creates a client whose service gives these responses in sequence and then repeats the last one. */
 function answering(answers: Answer[], options: { retries?: number; timeoutMs?: number; token?: string } = {}) {
   const sent: { method: string; key: string | null }[] = []
   const send: typeof fetch = async (_url, init) => {
@@ -36,7 +36,7 @@ describe('a refusal', () => {
     [429, 'RateLimited'],
     [500, 'ServiceUnavailable'],
     [503, 'ServiceUnavailable'],
-  ] as const)('%i is a %s', async (status, name) => {
+  ] as const)('with status %i is a %s', async (status, name) => {
     const { client } = answering([status], { retries: 0 })
     const refused = await client.listTeams().catch((error: unknown) => error)
     expect((refused as Error).constructor.name).toBe(name)
@@ -45,26 +45,26 @@ describe('a refusal', () => {
   })
 })
 
-describe('a request that fails for now', () => {
-  test.each([429, 500, 502, 503, 504, 'lost'] as const)('%s is tried again', async (failure) => {
+describe('a request that fails temporarily', () => {
+  test.each([429, 500, 502, 503, 504, 'lost'] as const)('is retried after %s', async (failure) => {
     const { client, sent } = answering([failure, 200])
     await client.listTeams()
     expect(sent).toHaveLength(2)
   })
 
-  test.each([400, 401, 403, 404, 409, 412, 422])('%i is not', async (status) => {
+  test.each([400, 401, 403, 404, 409, 412, 422])('is not retried after %i', async (status) => {
     const { client, sent } = answering([status])
     await expect(client.listTeams()).rejects.toMatchObject({ status })
     expect(sent).toHaveLength(1)
   })
 
-  test('is tried as often as `retries` says', async () => {
+  test('is retried as often as `retries` says', async () => {
     const { client, sent } = answering([503], { retries: 1 })
     await expect(client.listTeams()).rejects.toMatchObject({ status: 503 })
     expect(sent).toHaveLength(2)
   })
 
-  test('a POST carries the same key each time; a PATCH is sent once', async () => {
+  test('has the same key on each attempt if it is a POST, and is sent once if it is a PATCH', async () => {
     const posted = answering([503, 200])
     await posted.client.createTeam({ name: 'A' })
     expect(posted.sent).toEqual([posted.sent[0], posted.sent[0]])
@@ -77,20 +77,20 @@ describe('a request that fails for now', () => {
     expect(patched.sent).toEqual([{ method: 'PATCH', key: null }])
   })
 
-  test('a POST of a browser session has no key and is sent once', async () => {
+  test('has no key and is sent once if it is a POST of a browser session', async () => {
     const { client, sent } = answering([503], { token: '' })
     await expect(client.createTeam({ name: 'A' })).rejects.toMatchObject({ status: 503 })
     expect(sent).toEqual([{ method: 'POST', key: null }])
   })
 })
 
-test('a service that does not answer is given up after timeoutMs', async () => {
+test('a request without a response times out after timeoutMs', async () => {
   const { client, sent } = answering(['silent'], { timeoutMs: 1, retries: 1 })
   await expect(client.listTeams()).rejects.toBeInstanceOf(problems.TimedOut)
   expect(sent).toHaveLength(2)
 })
 
-test('the caller ends a request by its signal, for its own reason, and nothing stays behind', async () => {
+test('the caller can abort a request with its own reason, and no listener remains', async () => {
   const { client, sent } = answering(['silent'])
   const stop = new AbortController()
   const listed = client.listTeams({}, { signal: stop.signal })

@@ -1,11 +1,11 @@
 import { ConnectionFailed, HeddleProblem, problemOf, TimedOut } from './problems.ts'
 
-// One request: a timeout for each attempt, and further attempts where repeating it is safe.
+// Sends one request, with a timeout for each attempt, and retries if repeating the request is safe.
 
 export type Sending = {
   url: string
   init: RequestInit
-  /** False for a request that could take effect twice. */
+  /** False if a repeated request could take effect twice. */
   repeatable: boolean
   retries: number
   timeoutMs: number
@@ -31,13 +31,13 @@ export const delay = (ms: number, signal?: AbortSignal): Promise<void> =>
     signal?.addEventListener('abort', stop, { once: true })
   })
 
-/** Half of the delay is random, so that many clients do not come back at the same moment. */
+/** Returns the delay before an attempt. Half of it is random, so that many clients do not retry at the same moment. */
 const delayBefore = (attempt: number, retryAfterS: number | null): number => {
   const backoff = Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** (attempt - 1))
   return (retryAfterS ?? 0) * 1000 + backoff * (0.5 + Math.random() / 2)
 }
 
-/** The timeout ends with the headers of the response: a large body may take longer. */
+/** The timeout applies until the headers arrive: a large body may take longer. */
 async function attempt({ url, init, timeoutMs, signal, fetch }: Sending): Promise<Response> {
   const ending = new AbortController()
   const stop = (): void => ending.abort(signal!.reason)
@@ -60,7 +60,7 @@ const isPassing = (error: unknown): boolean =>
     ? PASSING.has(error.status)
     : error instanceof ConnectionFailed || error instanceof TimedOut
 
-/** Resolves with a 2xx or 304 response; throws what problems.ts lists, or the reason of the caller's signal. */
+/** Resolves with a 2xx or 304 response. Throws the errors of problems.ts, or the reason of the caller's signal. */
 export async function send(sending: Sending): Promise<Response> {
   const attempts = sending.repeatable ? sending.retries + 1 : 1
   for (let number = 1; ; number++) {

@@ -8,7 +8,7 @@ const client = {
   createWorkflowTicket: async () => ({ ticket: 't', url: 'ws://127.0.0.1/x', expires_at: '' }),
 } as unknown as Client
 
-test('a runtime without WebSocket is refused at once, with what to pass', () => {
+test('a runtime without WebSocket is refused at once, with a message that says what to pass', () => {
   vi.stubGlobal('WebSocket', undefined)
   try {
     const watch = () => watchExecution(client, 'exe_1', { onFrame: () => {} })
@@ -19,14 +19,14 @@ test('a runtime without WebSocket is refused at once, with what to pass', () => 
   }
 })
 
-test('the types of frames are those that the service writes', () => {
-  // Checked by the compiler: a type that only one side knows fails here.
+test('the frame types are the types that the service writes', () => {
+  // The compiler checks this: a type that exists on only one side fails here.
   type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false
   const same: Same<ExecutionEventType, Written> = true
   expect(same).toBe(true)
 })
 
-test('another class for sockets can be passed', async () => {
+test('another WebSocket class can be passed', async () => {
   const opened = await new Promise<string>((resolve) => {
     const Own = class {
       constructor(address: URL, protocols: string[]) {

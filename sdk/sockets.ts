@@ -1,17 +1,23 @@
 import type { Client } from './client.ts'
 import type { ConversationFrame, ExecutionFrame, JobFrame, NotificationFrame } from './frames.ts'
 
-// Live feeds. A lost connection is opened again with a new ticket where it stopped: no event is lost or seen twice.
+// Live feeds. A lost connection is reopened with a new ticket at the last event: no event is lost or delivered twice.
 
 export type Frame = { seq: number; type: string; at: string; data: unknown }
 export type Watching = { close(): void }
 export type WatchOptions<Shown = Frame> = {
   onFrame(frame: Shown): void
-  /** `live` while the socket is open; `lost` while it is being opened again; `ended` when the service closed it for good. */
+  /**
+   * `live` while the socket is open; `lost` while it is being reopened; `ended` after the service closed it
+   * permanently.
+   */
   onState?(state: 'live' | 'lost' | 'ended', reason?: string): void
-  /** Continue after this event instead of beginning with a snapshot. */
+  /** Continues after this event instead of starting with a snapshot. */
   after?: number
-  /** For runtimes without one of their own (Node before 22): the class of the package `ws`, for example. Without it `NoWebSocket` is thrown. */
+  /**
+   * For runtimes without WebSocket (Node.js before 22): for example, the class of the package `ws`. Without it, such a
+   * runtime throws `NoWebSocket`.
+   */
   webSocket?: typeof WebSocket
 }
 
@@ -27,7 +33,7 @@ export class NoWebSocket extends Error {
 
 type Ticket = { ticket: string; url: string }
 
-/** Closing codes after which trying again is useless: access withdrawn, or gone. */
+/** Closing codes after which a retry is useless: access was withdrawn, or the resource was deleted. */
 const forGood: Record<number, string> = { 4403: 'Your access was withdrawn.', 4404: 'It does not exist any more.' }
 
 function watch<Shown>(makeTicket: () => Promise<Ticket>, options: WatchOptions<Shown>): Watching {
@@ -78,7 +84,7 @@ function watch<Shown>(makeTicket: () => Promise<Ticket>, options: WatchOptions<S
     }
   }
 
-  // Not before the caller has what it closes.
+  // Opens the socket only after the caller has received the object with `close`.
   queueMicrotask(() => void open())
   return {
     close() {

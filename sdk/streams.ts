@@ -1,4 +1,4 @@
-// Frames of server-sent events, read from an answer as they come.
+// Reads frames of server-sent events from a response as they arrive.
 
 export type EventFrame = { id: string | null; event: string; data: unknown }
 
@@ -18,7 +18,7 @@ export async function readEvents(body: ReadableStream<Uint8Array>, take: (frame:
   }
 }
 
-/** Undefined for a sign of life. */
+/** Returns undefined for a keep-alive comment. */
 function readFrame(text: string): EventFrame | undefined {
   const fields = new Map(
     text.split('\n').map((line) => {
@@ -32,12 +32,12 @@ function readFrame(text: string): EventFrame | undefined {
     : { id: fields.get('id') ?? null, event, data: JSON.parse(fields.get('data') ?? 'null') }
 }
 
-/** What an assistant writes, as it stands. */
+/** The text that an assistant has written so far. */
 export type Draft = { text: string; last: string | null }
 
 /**
- * Reads one stream to its end, or to where the connection was cut: undefined then, and the same request with `draft.last` as
- * Last-Event-ID goes on. `failed` is given the problem that the stream ended with.
+ * Reads one stream to its end. Returns undefined if the connection is lost before the end; the same request with
+ * `draft.last` as Last-Event-ID then continues. `failed` receives the problem that the stream ended with.
  */
 export async function followAnswer<Answer>(
   body: ReadableStream<Uint8Array>,

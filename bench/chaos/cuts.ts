@@ -8,13 +8,14 @@ import { makeBenchPerson, post } from '../world.ts'
 import { makeFleet } from './fleet.ts'
 import { randomFrom } from './random.ts'
 
-// Clients watch executions while their sockets are cut at random moments and the servers and workers behind them are
-// killed. Each comes back with the number of the last frame it saw; what it has seen in the end must be the journal.
+// Clients watch executions while their sockets are cut at random moments and the servers and workers are killed. Each
+// client reconnects with the number of the last frame it received. The received frames must equal the journal in the
+// end.
 
 export type CutPlan = {
   seed: number
   cuts: number
-  /** Spread over the cuts: the process that holds the sockets, and one of two workers, in turn. */
+  /** The number of kills, spread over the cuts: alternately the process with the sockets, and one of two workers. */
   kills: number
   watchers: number
   say?(line: string): void
@@ -35,7 +36,7 @@ const STEPS = 40
 const PATIENCE = 60 * SECOND
 const ENDS = /^execution\.(succeeded|failed|cancelled|timed_out)$/
 
-/** Waits that park, and steps that do not. */
+/** Alternates waits that park the execution with steps that do not. */
 const definition = {
   nodes: Array.from({ length: STEPS }, (_, n) =>
     n % 3 === 0
@@ -54,7 +55,7 @@ export async function rehearseCuts(plan: CutPlan): Promise<CutOutcome> {
   const violations: string[] = []
   const enough = (): boolean => done.cuts >= plan.cuts && done.servers + done.workers >= plan.kills
 
-  /** Asks whichever server there is, again and again: it may be dead at this moment. */
+  /** Repeats a request to the current server, because the server may be dead at this moment. */
   const ask = async (path: string, body: unknown, key: string): Promise<Record<string, string>> => {
     for (const until = performance.now() + PATIENCE; ; ) {
       try {
@@ -89,7 +90,7 @@ export async function rehearseCuts(plan: CutPlan): Promise<CutOutcome> {
     const { execution_id } = await ask(`/api/workflows/${workflow}/run`, {}, key)
     let seen: Frame[] = []
     for (let ended = false; !ended; ) {
-      // Now and then a client has forgotten where it was, and begins with a snapshot.
+      // Occasionally a client forgets its position and starts with a snapshot.
       const fresh = seen.length > 0 && random() < 0.02
       const last = fresh ? undefined : (seen.at(-1)?.seq ?? 0)
       const frames = await watchOnce(execution_id!, last, key)

@@ -5,17 +5,17 @@ import { startLoad } from './load.ts'
 import { definitionFor, spread } from './rehearsal.ts'
 import { setScene } from './scene.ts'
 
-// The database alone is killed, again and again, at random moments: no process may end, callers get 503 with Retry-After
-// and nothing else, work goes on within three seconds after it is back, and nothing is lost.
+// Kills only the database, repeatedly, at random moments: no process may end, callers get only 503 with Retry-After,
+// work continues within three seconds after the database is back, and nothing is lost.
 
 export type DatabasePlan = {
   seed: number
   kills: number
   minutes: number
   callers: number
-  /** A rehearsal in which less was acknowledged proves nothing. */
+  /** The minimum number of acknowledged starts. A scenario with fewer proves nothing. */
   leastAcknowledged: number
-  /** The longest until a start is acknowledged, and until an execution ends, after the database is back. */
+  /** The maximum time until a start is acknowledged, and until an execution ends, after the database is back. */
   backMs?: number
   say?(line: string): void
 }
@@ -36,7 +36,7 @@ export type DatabaseOutcome = {
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** Somebody who reads without pause; every answer but 200 and 503 with Retry-After is wrong. */
+/** Starts a client that reads continuously. Every response but 200 and 503 with Retry-After counts as wrong. */
 function startReading(url: () => string, key: string) {
   const seen = { answered: 0, unavailable: 0 }
   const wrong: string[] = []

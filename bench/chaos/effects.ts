@@ -1,14 +1,14 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-// The outside world of a rehearsal: a provider that honours Idempotency-Key and counts. What executions really did is
-// what arrived here, whatever their journal says.
+// The external provider of a test scenario: supports Idempotency-Key and counts requests. The requests that arrive here
+// are the actual effects of executions, independent of the journal.
 
 export type Effects = {
   base: string
-  /** By key: how often it arrived, and whether every repetition carried the same body. */
+  /** By key: the number of requests, and the different bodies. All repetitions must have the same body. */
   arrived: Map<string, { times: number; bodies: Set<string> }>
-  /** Answers nobody until it is let go. */
+  /** Holds all responses until the returned function is called. */
   hold(): () => void
   held(): number
   stop(): Promise<void>
@@ -33,7 +33,7 @@ export async function startEffects(random: () => number): Promise<Effects> {
         response.end('{"ok":true}')
       }
       if (held && seen.times === 0) held.push(answer)
-      // Slow now and then, so that at any moment some executions are in the middle of a node.
+      // Responses have a random delay, so that at any moment some executions are in the middle of a node.
       else setTimeout(answer, random() * SLOWEST_MS)
     })
   })

@@ -5,7 +5,7 @@ import type { Fleet, Member } from './fleet.ts'
 import type { Ledger } from './ledger.ts'
 import type { Load } from './load.ts'
 
-// What happens to machines. Each fault says how long it took until the work went on.
+// The faults of machines. Each fault returns the time until work continued.
 
 export type Stage = {
   database: BenchDatabase
@@ -18,7 +18,7 @@ export type Stage = {
 
 const LOOK_MS = 25
 
-/** Until everything the dead held has been taken up by the living. */
+/** Waits until live workers have taken over all executions of the dead workers, and returns the time since `since`. */
 const takenOver = async ({ ledger }: Stage, held: string[], dead: string[], since: number): Promise<number> => {
   while ((await ledger.left(held, dead)) > 0) await delay(LOOK_MS)
   return performance.now() - since
@@ -33,7 +33,7 @@ const killWorker = async (stage: Stage, victim: Member): Promise<{ dead: string[
 
 export type Takeover = { held: number; ms: number }
 
-/** One of two workers is killed; the other takes over while a new one starts. */
+/** Kills one of two workers; the other takes over while a new worker starts. */
 export async function killOneOfTwo(stage: Stage): Promise<Takeover> {
   const workers = stage.fleet.workers()
   const victim = workers[Math.floor(stage.random() * workers.length)]!
@@ -44,7 +44,7 @@ export async function killOneOfTwo(stage: Stage): Promise<Takeover> {
   return { held: held.length, ms }
 }
 
-/** All workers are killed; the time counts from when there is one again. */
+/** Kills all workers. The time counts from the moment a new worker is available. */
 export async function killTheOnlyOne(stage: Stage): Promise<Takeover> {
   const [survivor, ...others] = stage.fleet.workers()
   for (const other of others) await stage.fleet.kill(other)
@@ -58,7 +58,7 @@ export async function killTheOnlyOne(stage: Stage): Promise<Takeover> {
   return { held: all.length, ms }
 }
 
-/** The process that answers requests is killed and started again elsewhere; callers repeat what was not acknowledged. */
+/** Kills the process that serves requests after a replacement has started; callers repeat unacknowledged requests. */
 export async function killServer(stage: Stage): Promise<void> {
   const victim = stage.fleet.api()
   await stage.fleet.start('api')
@@ -66,8 +66,8 @@ export async function killServer(stage: Stage): Promise<void> {
 }
 
 /**
- * A worker is stopped in the middle of its nodes, declared dead, and continued when others have done its work: whatever it
- * then tries to write must leave no trace.
+ * Stops a worker in the middle of its nodes until it is declared dead, and continues it after others have done its
+ * work. Its later writes must have no effect.
  */
 export async function stopUntilDead(stage: Stage): Promise<{ held: number; violations: string[] }> {
   const { fleet, ledger, load, effects } = stage
@@ -86,7 +86,7 @@ export async function stopUntilDead(stage: Stage): Promise<{ held: number; viola
   if (left > 0) return { held: held.length, violations: [`${left} executions did not end while a worker was stopped`] }
   const print = await ledger.print()
   victim!.child.kill('SIGCONT')
-  // It finds out that it was declared dead, and goes on under a new name.
+  // The worker discovers that it was declared dead, and continues under a new name.
   while (!(await ledger.namesOf(victim!.pid)).some(({ dead }) => !dead)) await delay(LOOK_MS)
   await delay(500)
   const same = (await ledger.print()) === print
@@ -94,7 +94,7 @@ export async function stopUntilDead(stage: Stage): Promise<{ held: number; viola
   return { held: held.length, violations: same ? [] : ['a worker that was declared dead has written something'] }
 }
 
-/** The database server is killed without a word; its supervisor starts it again. How long until a start is acknowledged. */
+/** Kills the database server abruptly; its supervisor restarts it. Returns the time until a start is acknowledged. */
 export async function killDatabase(stage: Stage): Promise<{ down_ms: number; back_ms: number }> {
   const at = performance.now()
   const pid = stage.database.postmaster()

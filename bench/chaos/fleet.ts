@@ -4,22 +4,22 @@ import { join } from 'node:path'
 import type { DatabaseUrls } from '#platform/db/pool'
 import type { BenchDatabase } from '../database.ts'
 
-// The service as its processes: one that answers requests, and workers. Each can be killed, stopped and continued.
+// The processes of the service: one that serves requests, and workers. Each can be killed, stopped and continued.
 
 export type Role = 'api' | 'worker'
 export type Member = { role: Role; base: string; child: ChildProcess; pid: number }
 
 export type Fleet = {
-  /** `urls`: another way to the database than the others have. */
+  /** `urls`: database addresses that differ from those of the other processes. */
   start(role: Role, env?: Record<string, string>, urls?: DatabaseUrls): Promise<Member>
   api(): Member
   apis(): Member[]
   workers(): Member[]
-  /** Ends it without a word, and waits until it is gone. */
+  /** Kills the process and waits until it has ended. */
   kill(member: Member): Promise<void>
-  /** Asks it to end, as an update does; says what was wrong with that. */
+  /** Asks the process to end, as an update does. Returns the problems of its shutdown. */
   retire(member: Member): Promise<string[]>
-  /** Processes that ended although nobody ended them. */
+  /** Processes that ended unexpectedly. */
   fallen(): string[]
   stop(): Promise<void>
 }
@@ -36,7 +36,7 @@ export function makeFleet(options: { database: Pick<BenchDatabase, 'urls'>; env:
     const program = join(import.meta.dirname, '..', 'service.ts')
     const child = fork(program, [JSON.stringify(urls), role], {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-      // Starting takes half the time with what an earlier start has compiled.
+      // The compile cache of an earlier start halves the time of a start.
       env: { NODE_COMPILE_CACHE: join(tmpdir(), 'heddle-compiled'), ...process.env, ...options.env, ...env },
     })
     let errors = ''

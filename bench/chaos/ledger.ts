@@ -3,7 +3,8 @@ import type pg from 'pg'
 import { openPool } from '../database.ts'
 import type { Effects } from './effects.ts'
 
-// What the database says, read past row security and again and again: it is killed in between.
+// Reads the state of the database without row security. Queries are repeated, because the database is killed in the
+// meantime.
 
 export const DUPLICATES = `select 'recorded twice: ' || execution_id || ' ' || type || ' ' || coalesce(data->>'node_id', '') as what
   from journal where type in ('execution.started', 'execution.succeeded', 'node.started', 'node.succeeded', 'node.failed')
@@ -41,7 +42,7 @@ export function makeLedger(url: string) {
 
   return {
     rows,
-    /** Names under which a process works or has worked. */
+    /** Returns the names under which a process works or has worked. */
     namesOf: async (pid: number): Promise<{ worker_id: string; dead: boolean }[]> =>
       rows('select worker_id, dead from workers where pid = $1 order by started_at', [pid]),
     ownedBy: async (workerIds: string[]): Promise<string[]> =>
@@ -51,7 +52,7 @@ export function makeLedger(url: string) {
           [workerIds],
         )
       ).map(({ execution_id }) => execution_id),
-    /** Those of `ids` that a dead worker still holds or nobody has taken up again. */
+    /** Returns the number of executions in `ids` that a dead worker still owns or that no worker has taken over. */
     left: async (ids: string[], deadIds: string[]): Promise<number> =>
       (
         await rows<{ n: number }>(
@@ -60,7 +61,7 @@ export function makeLedger(url: string) {
           [ids, deadIds],
         )
       )[0]!.n,
-    /** One number for everything that executions have written. */
+    /** Returns one hash of everything that executions have written. */
     print: async (): Promise<string> =>
       (
         await rows<{ print: string }>(
@@ -69,7 +70,7 @@ export function makeLedger(url: string) {
         )
       )[0]!.print,
     unfinished,
-    /** Waits until everything has ended; says how many have not when the time is over. */
+    /** Waits until all executions have ended. Returns the number of executions that have not ended at the timeout. */
     settled: async (within: number): Promise<number> => {
       const end = performance.now() + within
       for (let n = await unfinished(); ; n = await unfinished()) {
@@ -77,7 +78,7 @@ export function makeLedger(url: string) {
         await delay(100)
       }
     },
-    /** Everything that must hold at the end, as sentences about what does not. */
+    /** Checks all invariants at the end and describes each violation in a sentence. */
     violations: async (acknowledged: string[], effects: Effects): Promise<string[]> => {
       const found: string[] = []
       const known = new Set(

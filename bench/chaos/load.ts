@@ -1,15 +1,15 @@
 import { fromWire } from '#platform/ids'
 
-// Callers who do not give up: each start has its idempotency key and is sent until it is acknowledged.
+// Callers that do not give up: each start has an idempotency key and is sent until it is acknowledged.
 
 export type Load = {
   /** Ids of the executions whose start was acknowledged. */
   acknowledged: string[]
   lastAcknowledgedAt(): number
   refusals: { unavailable: number; unreachable: number }
-  /** Answers that no caller should get. */
+  /** Responses that no caller should get. */
   wrong: string[]
-  /** Whether callers wait; those under way go on. */
+  /** Pauses or resumes the callers; requests in progress continue. */
   pause(paused: boolean): void
   finish(): Promise<void>
 }
@@ -20,14 +20,14 @@ const MAX_UNFINISHED = 200
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 export function startLoad(options: {
-  /** Where the service listens now. */
+  /** The current address of the service. */
   base(): string
-  /** Executions that have not ended; callers wait while there are too many. */
+  /** Returns the number of executions that have not ended; callers wait while there are too many. */
   unfinished(): Promise<number>
   path: string
   token: string
   callers: number
-  /** How long a caller rests after each start. */
+  /** The pause of a caller after each start. */
   restMs: number
   seed: string
 }): Load {
@@ -40,7 +40,7 @@ export function startLoad(options: {
   let over = false
   let lastAcknowledgedAt = performance.now()
 
-  /** The id once it is acknowledged; undefined where the answer was none a caller can repeat on. */
+  /** Returns the id after the start is acknowledged. Undefined after a response that does not permit a retry. */
   const startOne = async (n: number): Promise<string | undefined> => {
     for (;;) {
       let response: Response
@@ -87,7 +87,9 @@ export function startLoad(options: {
     }
   }
 
-  /** Without it a killed worker would find a queue that says more about the load than about the takeover. */
+  /**
+   * Limits the unfinished executions. Without a limit, the queue after a kill would measure the load, not the takeover.
+   */
   const watch = async (): Promise<void> => {
     while (!over) {
       crowded = (await options.unfinished()) > MAX_UNFINISHED

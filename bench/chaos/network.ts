@@ -8,7 +8,7 @@ import { makeLedger } from './ledger.ts'
 import { makeWorkflows, schedule } from './people.ts'
 import { randomFrom } from './random.ts'
 
-// Two servers and two workers, each with a network of its own to one database.
+// Two servers and two workers, each with a separate network connection to one database.
 
 export type Wired = { member: Member; proxy: NetworkProxy }
 
@@ -59,7 +59,7 @@ export async function setNetwork(options: { seed: number; apis?: number; workers
   return {
     random,
     database,
-    /** Where outputs over 32 KiB are kept. */
+    /** The store of outputs over 32 KiB. */
     storage,
     fleet,
     ledger,
@@ -71,7 +71,7 @@ export async function setNetwork(options: { seed: number; apis?: number; workers
       const among = of(role)
       return among[Math.floor(random() * among.length)]!
     },
-    /** A server that answers, chosen at random; callers know which they are told to use. */
+    /** Returns the address of a random running server; callers always know the current servers. */
     base: (): string => {
       const among = of('api')
       return among[Math.floor(Math.random() * among.length)]!.member.base
@@ -82,7 +82,7 @@ export async function setNetwork(options: { seed: number; apis?: number; workers
       await fleet.kill(victim.member)
       await victim.proxy.stop()
     },
-    /** Asks it to end as an update does, when its successor is there. */
+    /** Asks a process to end, as an update does, after its successor has started. */
     replace: async (old: Wired): Promise<string[]> => {
       await start(old.member.role)
       wired.splice(wired.indexOf(old), 1)

@@ -3,8 +3,8 @@ import { SECOND } from '#platform/clock'
 import { fromWire } from '#platform/ids'
 import { post } from '../world.ts'
 
-// A load with people in it: executions that wait for a timer, a child, a map, a vote and an answer, started by callers who do
-// not give up, and by a schedule; the people who are to vote or answer do so at once. Nothing in it can fail by itself.
+// A load that involves people: executions that wait for a timer, a child, a map, a vote and an answer. Callers that do
+// not give up and a schedule start them; people vote and answer at once. None of these executions can fail by itself.
 
 export type PeopleLoad = {
   /** Ids of the executions whose start was acknowledged. */
@@ -12,17 +12,17 @@ export type PeopleLoad = {
   votes: number
   answers: number
   refused: { unavailable: number; unreachable: number }
-  /** Answers that nobody should get. */
+  /** Responses that no caller should get. */
   wrong: string[]
   lastAcknowledgedAt(): number
-  /** No more is started; what waits for people is still answered. */
+  /** Stops starting executions; waiting executions are still answered. */
   startNoMore(): Promise<void>
   finish(): Promise<void>
 }
 
 const AGAIN_MS = 50
 const ANSWER_WITHIN = 10 * SECOND
-/** Callers wait while more are under way: what happens to a service with more to do than it can is another rehearsal. */
+/** Callers wait while more executions are in progress, because overload is tested by another scenario. */
 const MAX_UNDER_WAY = 200
 const COUNT_EVERY = SECOND / 4
 
@@ -41,7 +41,7 @@ export async function makeWorkflows(base: string, key: string): Promise<Workflow
     definition: {
       nodes: [
         { id: 'pause', type: 'wait', args: { for_s: 0.05 } },
-        // Kept in the blob store, and read back whenever the execution goes on.
+        // This output is stored in the blob store, and is read back each time the execution continues.
         { id: 'large', type: 'set', args: { values: { n: { $ref: 'input.n' }, text: 'x'.repeat(40_000) } } },
         { id: 'each', type: 'map', args: { items: [1, 2, 3], body: echo } },
         { id: 'child', type: 'subworkflow', args: { workflow_id: child, input: { n: { $ref: 'input.n' } } } },
@@ -59,7 +59,7 @@ export async function makeWorkflows(base: string, key: string): Promise<Workflow
   return { parent: parent!, child: child! }
 }
 
-/** Started by itself every minute, with everything that waits for people in it. */
+/** Starts the workflow, with all its waits for people, every minute by a schedule. */
 export async function schedule(base: string, key: string, { parent }: Workflows): Promise<void> {
   const response = await fetch(`${base}/api/workflows/${parent}/schedule`, {
     method: 'PUT',
@@ -70,14 +70,14 @@ export async function schedule(base: string, key: string, { parent }: Workflows)
 }
 
 export function startPeopleLoad(options: {
-  /** Where the service listens now. */
+  /** The current address of the service. */
   base(): string
   key: string
   workflows: Workflows
   callers: number
   restMs: number
   seed: string
-  /** Executions that have not ended. */
+  /** Returns the number of executions that have not ended. */
   underWay(): Promise<number>
 }): PeopleLoad {
   const load = { started: [] as string[], votes: 0, answers: 0, wrong: [] as string[] }
@@ -87,7 +87,7 @@ export function startPeopleLoad(options: {
   let over = false
   let lastAcknowledgedAt = performance.now()
 
-  /** Sent until it is answered; undefined where nobody wants the answer any more. */
+  /** Sends a request until it gets a response. Undefined if the load has ended in the meantime. */
   const call = async (
     method: string,
     path: string,
@@ -157,7 +157,7 @@ export function startPeopleLoad(options: {
   const vote = async ({ request_id, payload_sha256 }: Item): Promise<void> => {
     const answer = await call('POST', `/api/approvals/${request_id}/votes`, { decision: 'approve', payload_sha256 })
     if (answer?.status === 201) load.votes += 1
-    // Voted before, by a request whose answer was lost.
+    // 409 means that an earlier request, whose response was lost, has already voted.
     else if (answer && answer.status !== 409) load.wrong.push(`vote: ${answer.status} ${answer.text}`)
   }
   const respond = async ({ execution_id, clarification_id }: Item): Promise<void> => {

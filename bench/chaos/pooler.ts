@@ -17,7 +17,7 @@ import { makeLedger } from './ledger.ts'
 import { makeWorkflows, schedule, startPeopleLoad } from './people.ts'
 import { judge, type Verdict } from './verdict.ts'
 
-// The service through a real PgBouncer in transaction mode, which is killed and started again under load.
+// Runs the service through a real PgBouncer in transaction mode, which is killed and restarted under load.
 
 export type PoolerOutcome =
   | (Verdict & { pgbouncer: string; pooler: string })
@@ -56,7 +56,7 @@ export async function rehearsePooler(plan: {
   const url = Object.assign(new URL(database.superuserUrl), { pathname: '/bench' }).href
   const admin = new pg.Client({ connectionString: url })
   await admin.connect()
-  // It looks users up with a role that may see their verifiers.
+  // PgBouncer looks up users with a role that may see their password verifiers.
   await admin.query(`create role pooler login superuser password 'pooler'`)
   await admin.end()
   writeFileSync(join(directory, 'users.txt'), `"pooler" "pooler"\n`)

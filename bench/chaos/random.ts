@@ -1,4 +1,4 @@
-/** Mulberry32: the same seed, the same choices. */
+/** Mulberry32: the same seed gives the same choices. */
 export const randomFrom = (seed: number): (() => number) => {
   let state = seed >>> 0
   return () => {

@@ -4,22 +4,22 @@ import { killDatabase, killOneOfTwo, killServer, killTheOnlyOne, type Stage, sto
 import { startLoad } from './load.ts'
 import { setScene } from './scene.ts'
 
-// A rehearsal of what goes wrong: executions with effects on the outside are started through HTTP without pause while
-// processes and the database are killed. It counts only if enough was acknowledged, and everything acknowledged must
-// have ended as it should.
+// A test scenario of failures: executions with external effects are continuously started through HTTP while processes
+// and the database are killed. The scenario counts only if enough starts were acknowledged, and every acknowledged
+// execution must have ended as expected.
 
 export type Plan = {
   seed: number
   callers: number
   restMs: number
-  /** A rehearsal in which less was acknowledged proves nothing. */
+  /** The minimum number of acknowledged starts. A scenario with fewer proves nothing. */
   leastAcknowledged: number
   oneOfTwo: number
   theOnlyOne: number
   servers: number
   stops: number
   databases: number
-  /** The longest a dead worker's executions may wait; not held against a machine that others use. */
+  /** The maximum time that a dead worker's executions may wait. Not checked if absent, for machines with other load. */
   takeoverMs?: number
   say?(line: string): void
 }
@@ -102,7 +102,7 @@ export async function rehearse(plan: Plan): Promise<Outcome> {
     const faults = shuffled(plan, random)
     const step = plan.leastAcknowledged / (faults.length + 1)
     for (const [n, fault] of faults.entries()) {
-      // Faults are spread over the work; when it is fast, they follow each other at random moments.
+      // Faults are spread over the work; if the work is fast, they follow each other at random moments.
       while (load.acknowledged.length < step * (n + 1)) await new Promise((resolve) => setTimeout(resolve, 20))
       await new Promise((resolve) => setTimeout(resolve, random() * SECOND))
       if (fault === 'one') {

@@ -10,13 +10,14 @@ import { type Load, startLoad } from './load.ts'
 import { definitionFor } from './rehearsal.ts'
 import { setScene } from './scene.ts'
 
-// A rolling update under load: the next release changes the database, knows a type of node that the present one does not, and
-// takes the place of its processes one by one, while callers use both. No execution may fail, and none be claimed twice.
+// A rolling update under load: the next release changes the database, adds a node type that the current release does
+// not know, and replaces the processes one by one while callers use both releases. No execution may fail, and none may
+// be claimed twice.
 
 export type ReleasePlan = {
   seed: number
   callers: number
-  /** Starts acknowledged between the steps of the update. */
+  /** The number of acknowledged starts between the steps of the update. */
   perStep: number
   say?(line: string): void
 }
@@ -34,7 +35,7 @@ const NEXT = { HEDDLE_BENCH_RELEASE: '2' }
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** What a migration of the next release may do: it only adds, to several tables that are in use. */
+/** An example of an allowed migration of the next release: it only adds columns, to several tables in use. */
 const NEXT_MIGRATION = `-- Breaks nothing: new columns.
     alter table executions add column of_next_release integer not null default 0;
     alter table events add column of_next_release integer;

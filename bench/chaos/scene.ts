@@ -4,7 +4,10 @@ import { makeFleet } from './fleet.ts'
 import { makeLedger } from './ledger.ts'
 import { randomFrom } from './random.ts'
 
-/** What a rehearsal is played on: a database, processes, somebody whose effects are counted, and the books to compare with. */
+/**
+ * Creates the environment of a test scenario: a database, processes, a provider that counts effects, and a ledger to
+ * compare with.
+ */
 export async function setScene(seed: number) {
   const random = randomFrom(seed)
   const effects = await startEffects(random)

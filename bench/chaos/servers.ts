@@ -20,7 +20,7 @@ import { accountFor, isAlive, spawnAs } from '#platform/db/account'
 import { findBinaries } from '#platform/db/binaries'
 import { makeLogger } from '#platform/log'
 
-// PostgreSQL servers of our own that copy one another: a primary, a standby, and what is restored from a backup.
+// Separate PostgreSQL servers that replicate each other: a primary, a standby, and a server restored from a backup.
 
 const run = promisify(execFile)
 
@@ -30,7 +30,7 @@ export type DatabaseServer = {
   readonly url: string
   start(settings?: Record<string, string>): Promise<void>
   query<Row extends pg.QueryResultRow>(sql: string, values?: unknown[]): Promise<Row[]>
-  /** As if the machine lost its power: the server and everything it does for others. */
+  /** Kills the server and all of its processes at once, as if the machine lost power. */
   kill(): void
   stop(): Promise<void>
 }
@@ -126,7 +126,7 @@ export function makeServers() {
 
   return {
     archive: join(root, 'archive'),
-    /** An empty one; it keeps what it writes for a later restore (`archive`). */
+    /** Creates an empty server that archives its write-ahead log for a later restore (`archive`). */
     create: async (name: string): Promise<DatabaseServer> => {
       const directory = join(root, name)
       mkdirSync(join(root, 'archive'), { recursive: true })
@@ -134,7 +134,7 @@ export function makeServers() {
       await run(binaries.path('initdb'), ['-D', directory, '-U', 'postgres', '-A', 'trust', '-N'], spawnAs(account))
       return serverAt(directory)
     },
-    /** A copy of a server that runs, made as a backup is: between the start and the stop of one. */
+    /** Copies a running server like a backup: between the start and the stop of a backup. */
     copy: async (source: DatabaseServer, name: string): Promise<DatabaseServer> => {
       const directory = join(root, name)
       const client = new pg.Client({ connectionString: source.url })

@@ -14,15 +14,15 @@ import { makeWorkflows, schedule, startPeopleLoad } from './people.ts'
 import { type DatabaseServer, makeServers } from './servers.ts'
 import { judge, type Verdict } from './verdict.ts'
 
-// The primary is killed under load and its standby promoted. Everything that was acknowledged must be there, and the service
-// must find the new primary by itself. Then a backup is restored to a moment before a mistake.
+// Kills the primary under load and promotes its standby. Everything that was acknowledged must still exist, and the
+// service must find the new primary by itself. Then a backup is restored to a moment before a mistake.
 
 export type StandbyPlan = {
   seed: number
-  /** How long there is load before the primary is killed, and after the standby was promoted. */
+  /** The duration of the load before the primary is killed, and after the standby is promoted. */
   seconds: number
   synchronous?: boolean
-  /** How long nobody notices. */
+  /** The time between the failure and the promotion. */
   unnoticedMs?: number
   say?(line: string): void
 }
@@ -105,7 +105,7 @@ export async function rehearseStandby(plan: StandbyPlan): Promise<StandbyOutcome
     })
     await delay(plan.seconds * SECOND)
     const known = load.started.length
-    // What is older than this has ended or waits; the archive has it when its file is full or switched.
+    // Older executions have ended or wait. The archive contains a log file when it is full or switched.
     await primary.query(`select pg_create_restore_point('before')`)
     await primary.query('select pg_switch_wal()')
     await delay(SECOND)

@@ -9,15 +9,15 @@ import { type Network, setNetwork } from './network.ts'
 import { startPeopleLoad } from './people.ts'
 import { judge, type Verdict } from './verdict.ts'
 
-// The table of faults: each happens again and again under a load with people in it, on a network that can fail.
+// The table of faults: each fault is repeated under a load that involves people, on a network that can fail.
 
-/** Gives what was wrong with it; undefined where it did not come to happen. */
+/** Returns the problems that the fault caused. Undefined if the fault did not occur. */
 type Fault = (network: Network) => Promise<string[] | undefined>
 
 const cut =
   (role: Role, transaction: RegExp, at: Aim['at']): Fault =>
   async (network) => {
-    // Whichever of the two does it next.
+    // Strikes the first of the two processes that runs this transaction.
     const struck = await Promise.race([
       ...network.of(role).map(({ proxy }) => proxy.aim({ transaction, at }).then(() => true)),
       delay(5 * SECOND, false, { ref: false }),
@@ -161,7 +161,7 @@ const NEVER = 60 * SECOND
 
 export async function rehearseFaults(plan: {
   seed: number
-  /** How long each is repeated, at least. */
+  /** The minimum duration for which each fault is repeated. */
   secondsEach: number
   only?: string
   callers?: number

@@ -3,11 +3,11 @@ import { SECOND } from '#platform/clock'
 import { DUPLICATES, GAPS, type Ledger } from './ledger.ts'
 import type { PeopleLoad } from './people.ts'
 
-/** One line of the table in docs/reliability.md. All but the first figure must be 0. */
+/** One line of the table in docs/reliability.md. `lost`, `failed` and `hung` must be 0. */
 export type Verdict = {
   fault: string
   seconds: number
-  /** Starts, votes and answers. */
+  /** The number of acknowledged starts, votes and answers. */
   acknowledged: number
   lost: number
   failed: number
@@ -17,14 +17,17 @@ export type Verdict = {
   violations: string[]
 }
 
-/** What does not go on by itself is healed within a minute: after so long without any end, what is left hangs. */
+/**
+ * Executions that do not continue by themselves are repaired within a minute. If no execution ends for this long, the
+ * remaining ones hang.
+ */
 const PATIENCE = 100 * SECOND
 
-/** Waits until everything under way has ended, and says what has not, what failed and what is gone. */
+/** Waits until all executions have ended, and reports those that have not ended, failed or were lost. */
 export async function judge(options: {
   fault: string
   begunAt: number
-  /** An id made when it began: those of its executions are later. */
+  /** An id that was created at the start of the fault: the ids of its executions are greater. */
   since: string
   times: number
   load: PeopleLoad

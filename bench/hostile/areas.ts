@@ -1,13 +1,13 @@
 import { type Attack, outcome, type Tenant, tally, times } from './attack.ts'
 
-// What stands around the engine: knowledge, receipts, replays, tools for other programs, many starts at once.
+// Attacks on areas around the engine: knowledge, receipts, replays, tools for other programs, many simultaneous starts.
 
 const until = async (isDone: () => Promise<boolean>): Promise<void> => {
   for (let tries = 0; tries < 300 && !(await isDone()); tries += 1)
     await new Promise((resolve) => setTimeout(resolve, 200))
 }
 
-/** Words that are all different, so that an index of them is as large as can be. */
+/** Returns words that are all different, so that their index is as large as possible. */
 const words = (count: number): string => times(count, (n) => `w${(n * 7919).toString(36)}`).join(' ')
 
 export const largeDocuments: Attack = {

@@ -2,14 +2,14 @@ import pg from 'pg'
 import type { BenchDatabase } from '../database.ts'
 import { makeBenchPerson, post } from '../world.ts'
 
-// What an attack may use. An attack is a tenant of its own: it signs in, saves what it needs and does its worst, with nothing
-// but the HTTP interface. It ends by itself; the bench watches a neighbour meanwhile. What took a tenant months is written into the
-// database before.
+// The tools of an attack. An attack is a separate tenant: it signs in, saves what it needs and attacks through the HTTP
+// interface only. It ends by itself; the benchmark watches a neighbour in the meantime. Data that would take a tenant
+// months is written to the database in advance.
 
 export type Tenant = {
   workspaceId: string
   key: string
-  /** Answers of any status; the body is read, because an attacker reads it too. */
+  /** Returns responses of any status. The body is read, because an attacker reads it too. */
   ask(method: string, path: string, body?: unknown): Promise<{ status: number; bytes: number; text: string }>
   post(path: string, body: unknown): Promise<Record<string, string>>
 }
@@ -18,17 +18,19 @@ export type World = {
   base: string
   /** Signs up another tenant. */
   tenant(): Promise<Tenant>
-  /** Writes a history that would take hours over HTTP. */
+  /** Writes a history that would take hours to create over HTTP. */
   write(sql: string, values: unknown[]): Promise<void>
 }
 
 export type Attack = {
   name: string
-  /** What the tenant does, in a sentence. */
+  /** Describes the attack in a sentence. */
   does: string
-  /** Settings the service is started with, beyond those of every attack. */
+  /** Additional settings of the service for this attack. */
   settings?: Record<string, string>
-  /** What is saved before the neighbour is watched; what it returns is the attack itself, which tells what it achieved. */
+  /**
+   * Saves data before the neighbour is watched. Returns the attack itself, which returns a description of its result.
+   */
   prepare(world: World): Promise<() => Promise<string>>
 }
 
@@ -62,14 +64,14 @@ export const worldOf = (base: string, database: BenchDatabase): World => ({
 export const times = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => make(index))
 
-/** Counts what was answered: `3 × 202, 1 × 422 invalid`. */
+/** Counts the responses: `3 × 202, 1 × 422 invalid`. */
 export const tally = (words: string[]): string => {
   const counts = new Map<string, number>()
   for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1)
   return [...counts].map(([word, count]) => `${count} × ${word}`).join(', ')
 }
 
-/** Saves a workflow and runs it `count` times at once, waiting for each end: how they ended. */
+/** Saves a workflow and runs it `count` times at once. Waits for all executions and returns how they ended. */
 export async function runAtOnce(
   tenant: Tenant,
   definition: unknown,

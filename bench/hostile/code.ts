@@ -9,7 +9,7 @@ const SHORT = { nodes: [{ id: 'c', type: 'code', args: { source: 'return 1 + 1' 
 const SHORT_CALLS = 200
 const MAX_SHORT_P99_MS = 2_000
 
-/** Its own measure: another tenant's short code, which meets the same processes. */
+/** Also measures the short code of another tenant, which shares the same processes. */
 export const endlessCode: Attack = {
   name: 'code.endless',
   does: 'ten tenants each run code without an end eight times at once, an eleventh runs 1 + 1',

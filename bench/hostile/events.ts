@@ -1,6 +1,7 @@
 import { type Attack, outcome, type Tenant, tally, times } from './attack.ts'
 
-// What comes from outside: events that wake many, forms with many fields, expressions that tell deliveries apart.
+// Attacks from outside: events that wake many executions, forms with many fields, expressions that deduplicate
+// deliveries.
 
 const waiting = (schema: object) => ({
   nodes: [{ id: 'w', type: 'wait.event', args: { key: 'go', schema } }],

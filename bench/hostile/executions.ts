@@ -1,6 +1,6 @@
 import { type Attack, outcome, tally, times } from './attack.ts'
 
-// Executions that hold as much as they may, looked at and woken as often as somebody likes.
+// Executions of the maximum size, which are read and woken as often as possible.
 
 const WIDE = {
   nodes: times(500, (n) => ({ id: `n${n}`, type: 'set', args: { values: { n, text: { $ref: 'input.text' } } } })),

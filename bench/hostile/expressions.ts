@@ -1,8 +1,8 @@
 import { type Attack, runAtOnce, tally, times } from './attack.ts'
 
-// Much to compute in one step of an execution: each expression is within its own budget.
+// Much computation in one step of an execution: each expression is within its own budget.
 
-/** Some 100,000 steps without any input. */
+/** About 100,000 steps without any input. */
 const HEAVY = `[0,1,2,3,4,5,6,7,8,9].all(a,[0,1,2,3,4,5,6,7,8,9].all(b,[0,1,2,3,4,5,6,7,8,9].all(c,[0,1,2,3,4,5,6,7,8,9].all(d,a+b+c+d>=0))))`
 
 export const manyExpressions: Attack = {

@@ -2,8 +2,8 @@ import { fork } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { percentile } from '../database.ts'
 
-// The other tenant, in a process that does nothing else: it asks who it is, runs a workflow of one node, and asks for health,
-// each in turn and at a steady pace, whether or not the last one was answered.
+// The other tenant, in a separate process: requests its own account, runs a workflow of one node, and requests the
+// health status, in turn and at a steady rate, without waiting for earlier responses.
 
 const EVERY_MS = 25
 
@@ -44,7 +44,7 @@ async function watch(base: string, key: string, workflowId: string): Promise<voi
       })
     under.add(asked)
   }
-  // Connections, compiled code and plans are there before anything is measured.
+  // Warms up connections, compiled code and query plans before the measurement.
   for (let n = 0; n < 20; n += 1) {
     ask([], '/auth/me')
     ask([], `/api/workflows/${workflowId}/run?wait_s=20`, 'POST')
@@ -66,7 +66,7 @@ async function watch(base: string, key: string, workflowId: string): Promise<voi
   })
 }
 
-/** Resolves when the neighbour is at it; `stop` waits for the answers that are still out. */
+/** Resolves when the neighbour has started; `stop` waits for outstanding responses. */
 export async function watchNeighbour(
   base: string,
   key: string,
@@ -94,7 +94,7 @@ export async function watchNeighbour(
   }
 }
 
-/** Megabytes at the most since this was last called (Linux keeps a high-water mark that can be put back). */
+/** Returns the maximum memory in megabytes since this call (Linux has a high-water mark that can be reset). */
 export function peakMemory(pid: number): { mb(): number } {
   const marks = `/proc/${pid}/clear_refs`
   if (existsSync(marks)) writeFileSync(marks, '5')

@@ -1,6 +1,6 @@
 import { type Attack, outcome, tally, times } from './attack.ts'
 
-/** Twenty maps of thirty questions in one map: six hundred in one execution. */
+/** Twenty maps of thirty questions in one map: six hundred questions in one execution. */
 const ASKING = {
   nodes: [
     {

@@ -1,6 +1,6 @@
 import { type Attack, runAtOnce, times } from './attack.ts'
 
-// Values that multiply when they are written down: references share what they name, JSON repeats it.
+// Values that multiply when they are serialized: references share their target, JSON repeats it.
 
 const set = (id: string, count: number, $ref: string) => ({
   id,
@@ -35,7 +35,7 @@ export const chainedValues: Attack = {
   },
 }
 
-/** Each value is just small enough; a hundred of them are not. */
+/** Each value is just below the limit; a hundred of them are not. */
 export const manyValues: Attack = {
   name: 'values.many',
   does: '100 sets side by side, each 7 MB of its input of 1 MB, then a wait; two runs at once',

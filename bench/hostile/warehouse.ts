@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { startHostilePostgres } from '../../server/providers/warehouse/testing/hostile-postgres.ts'
 import { type Attack, runAtOnce, type Tenant, times } from './attack.ts'
 
-// A warehouse of the tenant's own, and a database that computes what the tenant likes: both run outside the service.
+// A warehouse of the tenant, and a database that runs the tenant's queries: both run outside the service.
 
-/** The settings of the service name it before it is there. */
+/** The settings of the service need the port before the server exists. */
 const PORT = 45_871
 
-/** A map over `count` items, each with one query. */
+/** Returns a map over `count` items, each with one query. */
 const queries = (connection_id: string, query: string) => ({
   nodes: [
     {

@@ -1,5 +1,5 @@
-// Five steps, each made durable, as often as it is asked to, with as many under way at once; prints the seconds it took. Runs in a folder
-// where the peer is installed: `node dbos-program.mjs DATABASE_URL COUNT IN_FLIGHT`.
+// On each `go` message, runs five durable steps COUNT times, with IN_FLIGHT at once. Runs in a folder where the peer is
+// installed: `node dbos-program.mjs DATABASE_URL COUNT IN_FLIGHT`.
 import { DBOS } from '@dbos-inc/dbos-sdk'
 
 const [url, count, inFlight] = process.argv.slice(2)

@@ -8,9 +8,9 @@ import { chain, startTestEngine } from '#engine/testing'
 import { cpuMs } from '../cpu.ts'
 import { median, startBenchDatabase } from '../database.ts'
 
-// The same run, five steps each made durable and 64 under way, through DBOS (durable execution on PostgreSQL) and through our engine,
-// by turns in one run and on one PostgreSQL: `node bench/peers/dbos.ts [version]`. DBOS is installed into a temporary folder from
-// the package registry; the repository does not depend on it.
+// Compares DBOS (durable execution on PostgreSQL) with our engine: five durable steps, 64 in flight, alternately in one
+// run and on one PostgreSQL: `node bench/peers/dbos.ts [version]`. DBOS is installed into a temporary folder from the
+// package registry; the repository does not depend on it.
 
 const VERSION = process.argv[2] ?? 'latest'
 const COUNT = Number(process.env.COUNT ?? 500)
@@ -44,7 +44,7 @@ async function ourOne(): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   let id = ''
   let appends = 0
-  // The start is written when its id is known; one append for each node follows.
+  // The start is already written when its id is known; one append for each node follows.
   const off = bench.engine.onAppended((ids) => {
     for (const seen of ids) if (seen === id && ++appends >= 5) resolve()
   })

@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import type { Answer, Question } from './host.ts'
 
-// One process that answers question after question. It is replaced when a mutant made it die, and now and then because
-// modules that were loaded are never freed.
+// One process that answers all questions. It is replaced after a mutant made it crash, and at regular intervals because
+// loaded modules are never freed.
 
 const MAX_QUESTIONS = 200
 const MAX_HEAP_MB = 700
@@ -21,7 +21,10 @@ export async function close(): Promise<void> {
   await once(old, 'exit')
 }
 
-/** What the tests say. A process that died, or that ended itself because the tests ran for ever, counts as a failing test. */
+/**
+ * Returns the result of the tests. A process that crashed, or that ended itself because the tests ran forever, counts
+ * as a failing test.
+ */
 export async function ask(question: Question): Promise<Answer> {
   if (asked >= MAX_QUESTIONS) await close()
   asked += 1

@@ -1,7 +1,10 @@
-/** A mutant that no test can notice, because the program does the same with it. */
+/** A mutant that no test can detect, because the program behaves the same with it. */
 export type Equivalent = { file: string; line: string; what: string; why: string }
 
-/** `line` is the source line without its indentation; `what` is printed with a survivor. Each was looked at by a person. */
+/**
+ * `line` is the source line without indentation; `what` is printed with a surviving mutant. A person has reviewed each
+ * entry.
+ */
 export const equivalents: Equivalent[] = [
   {
     file: 'server/platform/access/words.ts',

@@ -1,7 +1,7 @@
 import fc, { type IRawProperty, type Parameters } from 'fast-check'
 
-// Stands in for `fast-check` in the mutation run: the same examples for every mutant, fewer than in the tests, and no search for
-// a smaller example that fails too.
+// Replaces `fast-check` in the mutation run: uses the same examples for every mutant, fewer than in the tests, and does
+// not search for a smaller failing example.
 
 const MAX_RUNS = 10
 

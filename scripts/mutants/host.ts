@@ -6,16 +6,16 @@ import { Worker } from 'node:worker_threads'
 import { type Mutant, mutated } from './mutate.ts'
 import { takeTests } from './vitest.ts'
 
-// Loads test files anew for every mutant and runs their tests until one fails. The mutant is never written to disk: a module
-// whose address ends with `?run=N` is loaded by the hook below, with the mutant in its file.
+// Loads test files again for every mutant and runs their tests until one fails. The mutant is never written to disk:
+// the hook below loads each module whose address ends with `?run=N`, with the mutant in its file.
 
 export type Question = {
   tests: string[]
-  /** What is mutated, how, and what must be loaded anew because it imports that file. */
+  /** The file to mutate, the mutation, and the files to load again because they import that file. */
   file?: string
   mutant?: Mutant
   dependents?: string[]
-  /** What each test costs; the cheap ones go first. */
+  /** The cost of each test. Cheap tests run first. */
   costs?: Record<string, number>
 }
 export type Import = [from: string, to: string]
@@ -89,7 +89,7 @@ async function answer(question: Question): Promise<Answer> {
   return { failed: null, costs, imports }
 }
 
-/** The tests of a file take about a second of it. */
+/** The maximum processor time. The tests of a file need about one second. */
 const MAX_CPU_MS = 4_000
 const limit = new BigInt64Array(new SharedArrayBuffer(8))
 new Worker(join(import.meta.dirname, 'watchdog.ts'), { workerData: limit }).unref()

@@ -1,6 +1,6 @@
 import { parseSync } from 'oxc-parser'
 
-// One small mistake at a time: which ones can be made in a file, and the file with one of them made.
+// Lists the possible small mistakes in a file, and applies one of them.
 
 export type Mutant = { start: number; end: number; text: string; what: string; line: number }
 
@@ -24,7 +24,7 @@ const isNode = (value: unknown): value is AstNode =>
 
 const childrenOf = (node: AstNode): AstNode[] =>
   Object.entries(node).flatMap(([field, value]) => {
-    // Types are checked by the compiler, not by tests.
+    // The compiler checks types, not the tests.
     if (field === 'typeAnnotation' || field === 'returnType' || field === 'typeParameters' || field === 'typeArguments')
       return []
     return Array.isArray(value) ? value.filter(isNode) : isNode(value) ? [value] : []
@@ -36,10 +36,10 @@ const isEquality = (operator: string): boolean => operator === '===' || operator
 const isDecision = (node: AstNode | undefined): boolean =>
   node?.type === 'IfStatement' || node?.type === 'ConditionalExpression'
 
-/** Numbers from here on are sizes and times. */
+/** Numbers of at least this value count as sizes and times. */
 const MIN_MEASURE = 100
 
-/** Texts that people read, and measures of time and size: what they are exactly is not a rule. */
+/** Detects constants that are limits of time or size, whose exact value is not a rule. */
 const isLimit = (parent: AstNode | undefined): boolean =>
   parent?.type === 'VariableDeclarator' && /^[A-Z_]+$/.test(String((parent.id as { name?: string }).name))
 
@@ -56,7 +56,7 @@ export function mutantsOf(path: string, source: string): Mutant[] {
     switch (node.type) {
       case 'BinaryExpression': {
         const operator = String(node.operator)
-        // Where it decides alone, `true` and `false` in its place say as much.
+        // If the comparison is the whole condition, the mutants `true` and `false` already cover it.
         if (isEquality(operator) && isDecision(parent) && parent?.test === node) break
         for (const other of BINARY[operator] ?? []) {
           add(node, `${textOf(node.left)} ${other} ${textOf(node.right)}`, `${operator} becomes ${other}`)

@@ -1,4 +1,7 @@
-/** What is mutated, and the tests that must notice. Only tests that need no database: they take seconds. */
+/**
+ * The files to mutate, and the tests that must detect the mutants. Only tests without a database, because they take
+ * seconds.
+ */
 export type Target = { name: string; files: string[]; tests: string[] }
 
 const MODEL_TESTS = ['model/*.test.ts']

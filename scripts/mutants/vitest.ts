@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 
-// Stands in for `vitest` in test files that the mutation run loads: it only collects the tests, so that they can be run again
-// and again in one thread. It knows what the tests of pure functions use, and nothing else.
+// Replaces `vitest` in test files that the mutation run loads: only collects the tests, so that they can run repeatedly
+// in one thread. Supports only what the tests of pure functions use.
 
 export { expect }
 
@@ -11,7 +11,7 @@ export type CollectedTest = { name: string; run: () => unknown }
 let collected: CollectedTest[] = []
 const groups: string[] = []
 
-/** The tests that were registered since the last call. */
+/** Returns the tests that were registered since the last call. */
 export function takeTests(): CollectedTest[] {
   const tests = collected
   collected = []

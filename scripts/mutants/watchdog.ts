@@ -1,10 +1,10 @@
 import { workerData } from 'node:worker_threads'
 
-// A thread beside the tests: a mutant that makes them run for ever keeps the thread of the tests busy. It counts processor
-// time, not time on the clock, so that a loaded machine does not change the result.
+// A thread beside the tests, because a mutant that loops forever blocks the thread of the tests. It measures processor
+// time instead of elapsed time, so that a loaded machine does not change the result.
 
 const LOOK_EVERY_MS = 250
-/** Milliseconds of processor time at which the process ends itself; 0 while it is idle. */
+/** The processor time in milliseconds at which the process ends itself; 0 while it is idle. */
 const limit = workerData as BigInt64Array
 
 setInterval(() => {

@@ -3,8 +3,8 @@ import { dirname, join, relative } from 'node:path'
 import { transform } from 'esbuild'
 import { specifiersOf } from '../imports.ts'
 
-// TypeScript files become JavaScript files at the same place. The layout stays, because the program starts child processes
-// and reads migrations by path.
+// Compiles TypeScript files to JavaScript files at the same paths. The layout must not change, because the program
+// starts child processes and reads migrations by path.
 
 export const root = join(import.meta.dirname, '..', '..')
 
@@ -17,14 +17,14 @@ export const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf
 
 const isSupport = (file: string): boolean => /\.test\.tsx?$|\.d\.ts$|(^|\/)testing(\/|\.ts$)|(^|\/)fakes\//.test(file)
 
-/** Source files below the folders, without tests and their support code. */
+/** Returns the source files below the folders, without tests and their support code. */
 export const sourcesOf = (patterns: string[]): string[] =>
   patterns
     .flatMap((pattern) => globSync(pattern, { cwd: root }))
     .filter((file) => !isSupport(file))
     .sort()
 
-/** `'./x.ts'` becomes `'./x.js'` wherever it names a file that is packaged, in imports and in paths alike. */
+/** Replaces `'./x.ts'` with `'./x.js'` in imports and in paths, if the file is part of the package. */
 function renameReferences(code: string, file: string, packaged: Set<string>): string {
   return code.replace(/(["'`])([\w./-]+)\.ts\1/g, (whole, quote: string, path: string) => {
     const target = relative(root, join(root, dirname(file), `${path}.ts`))
@@ -51,7 +51,7 @@ export async function emit(files: string[], directory: string): Promise<Set<stri
 
 const RESOLVED = /(?<!Promise\.)\b(?:resolve|findPackageJSON|directoryOf)\(\s*["'`]([@a-z][^"'`]*)["'`]/g
 
-/** Packages that a file imports, or finds by their name. */
+/** Returns the packages that a file imports or finds by name. */
 function packagesIn(file: string, code: string): string[] {
   const specifiers = [...specifiersOf(file, code), ...[...code.matchAll(RESOLVED)].map(([, specifier]) => specifier!)]
   return specifiers

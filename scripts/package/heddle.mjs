@@ -5,8 +5,8 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-// `heddle` on any Node from 20: starts the service (no command, or `serve`), or the command line. Both run on Node 24: the
-// one that runs this script, or the one that the package brings along.
+// `heddle` on Node.js 20 or later: starts the service (no command, or `serve`), or the command line. Both run on Node
+// 24: the Node.js that runs this script, or the one that the package includes.
 
 const home = join(dirname(fileURLToPath(import.meta.url)), '..')
 const NEEDED = 24
@@ -19,7 +19,7 @@ function findNode() {
     const file = join(folder, 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
     if (existsSync(file)) return file
   } catch {
-    // Reported below.
+    // The error is reported below.
   }
   console.error(
     `heddle needs Node ${NEEDED} or newer; this is ${process.version}, and no newer one is installed with it.`,

@@ -3,16 +3,16 @@ import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from
 import { basename, dirname, join, relative } from 'node:path'
 import { manifest, root, writeManifest } from './emit.ts'
 
-// The packages `@heddle/sdk` and `@heddle/workflows`: plain JavaScript with declarations, no dependency on anything but one
-// another, each entry importable by itself.
+// Builds the packages `@heddle/sdk` and `@heddle/workflows`: plain JavaScript with declarations, without dependencies
+// except on each other. Each entry can be imported by itself.
 
 type Library = {
   name: string
   description: string
-  /** Folder of the sources, and those of its files that are entries besides the index. */
+  /** The folder of the sources, and the files in it that are entries in addition to the index. */
   folder: string
   entries: string[]
-  /** What the index exports. */
+  /** The modules that the index exports. */
   index: string[]
   dependencies?: Record<string, string>
 }
@@ -33,7 +33,7 @@ const LIBRARIES: Library[] = [
       'receipts',
       'types.generated',
     ],
-    // `events` and `receipts` need node:crypto, so they are not for browsers.
+    // `events` and `receipts` need node:crypto, so they do not work in browsers.
     index: ['client', 'problems', 'lists', 'executions', 'sockets', 'frames', 'types.generated'],
   },
   {
@@ -46,7 +46,7 @@ const LIBRARIES: Library[] = [
   },
 ]
 
-/** Compiles the sources of a library; what they import from elsewhere (types of the model, the SDK) is compiled along. */
+/** Compiles the sources of a library, together with the modules that they import (types of the model, the SDK). */
 function compile(files: string[], directory: string): void {
   const config = join(directory, 'tsconfig.json')
   mkdirSync(directory, { recursive: true })
@@ -75,7 +75,7 @@ function compile(files: string[], directory: string): void {
   rmSync(config)
 }
 
-/** `#model/…` becomes a relative path, and the SDK the package of that name. */
+/** Replaces `#model/…` with a relative path, and the SDK with the package of that name. */
 function resolveAliases(directory: string, own: string): void {
   for (const file of globSync('**/*.{js,d.ts}', { cwd: directory })) {
     const path = join(directory, file)
@@ -98,7 +98,7 @@ function packageLibrary({ name, description, folder, entries, index, dependencie
   )
   const out = join(directory, 'out')
   resolveAliases(out, folder)
-  // The other library was compiled along for its types; it is a package of its own.
+  // The other library was compiled only for its types; it is a separate package.
   if (folder !== 'sdk') for (const file of globSync('sdk/*.{js,d.ts}', { cwd: out })) rmSync(join(out, file))
   for (const part of globSync('*', { cwd: out })) cpSync(join(out, part), join(directory, part), { recursive: true })
   rmSync(out, { recursive: true })

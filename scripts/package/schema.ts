@@ -2,12 +2,13 @@ import type pg from 'pg'
 import type { Schema } from '#platform/db/schema'
 import { hashMigrations } from '../migrations.ts'
 
-// The schema that all migrations lead to, as one text, for a database that is new: it takes six tenths of the time that they take. It is made
-// of the catalogue of a database that they were applied to. What cannot be written here is refused when the package is built.
+// Writes the schema that results from all migrations as one text, for new databases: applying it takes six tenths of
+// the time of the migrations. It is generated from the catalogue of a migrated database. Objects that cannot be written
+// here make the build of the package fail.
 
 type Rows = Record<string, string>[]
 
-/** Rows that migrations insert, and the partitions of these days, as they make them. */
+/** Rows that migrations insert, and the current partitions, created as the migrations create them. */
 const FILLED: Record<string, string> = {
   event_generation: 'insert into event_generation (generation) values (1)',
   mail_leaves: 'insert into mail_leaves (leaves) values (false)',
@@ -16,7 +17,7 @@ const FILLED: Record<string, string> = {
 }
 const PARTITIONS = ['select engine.ensure_partitions()', 'select ensure_idempotency_days()']
 
-/** Their names depend on the day. */
+/** Partitions whose names depend on the day. */
 const DATED = `c.relispartition and c.relname ~ '_[0-9]{8}$'`
 
 const RELATIONS = `with relations as (
@@ -28,7 +29,7 @@ const FUNCTIONS = `with functions as (
   select p.*, format('%s', p.oid::regprocedure) as name, coalesce(p.proacl, acldefault('f', p.proowner)) as acl
   from pg_proc p join pg_namespace n on n.oid = p.pronamespace where n.nspname in ('public', 'engine'))`
 
-/** Columns, checks and keys stand between `sql` and `rest`. */
+/** Columns, checks and keys are inserted between `sql` and `rest`. */
 const TABLES = `${RELATIONS}
 select c.oid::text as id, c.relkind::text as kind, format('create %s%s%s', case c.relpersistence when 'u' then 'unlogged table ' else 'table ' end, c.name,
   case when c.relispartition then ' partition of ' || i.inhparent::regclass
@@ -49,7 +50,7 @@ select c.oid::text as id, c.relkind::text as kind, format('create %s%s%s', case 
 from relations c left join pg_inherits i on i.inhrelid = c.oid left join pg_class toast on toast.oid = c.reltoastrelid
 where c.relkind in ('r', 'p') order by c.oid`
 
-/** Inside of the statement a key is not checked against rows, which a new table does not have. */
+/** Inside the create statement, a key is not checked against rows, because a new table has none. */
 const KEYS = `${RELATIONS}
 select c.oid::text as id, k.confrelid::text as needs, c.name, format('constraint %I %s', k.conname, pg_get_constraintdef(k.oid)) as sql,
   case when k.convalidated and not c.relispartition then 'inside' else 'later' end as place
@@ -60,7 +61,7 @@ select c.oid::text as id, format('create view %s%s as %s', c.name,
   coalesce(' with (' || array_to_string(c.reloptions, ', ') || ')', ''), rtrim(pg_get_viewdef(c.oid), ';')) as sql
 from relations c where c.relkind = 'v' order by c.oid`
 
-/** Columns of a table, its row type, its defaults and its checks are the table; the rule of a view is the view. */
+/** Columns, the row type, defaults and checks count as their table; the rule of a view counts as the view. */
 const DEPENDENCIES = `with edges as (
   select coalesce(r.ev_class, d.adrelid, k.conrelid, e.objid) as id, coalesce(nullif(t.typrelid, 0), a.typrelid, k2.conrelid, e.refobjid) as needs
   from pg_depend e
@@ -74,7 +75,7 @@ const DEPENDENCIES = `with edges as (
 select distinct id::text, needs::text from edges where id <> needs`
 
 const LATER: string[] = [
-  // Indexes; those of partitions are made with that of their table.
+  // Indexes. The indexes of partitions are created with the index of their table.
   `${RELATIONS} select replace(pg_get_indexdef(c.oid), ' ON ONLY ', ' ON ') as sql from relations c join pg_index i on i.indexrelid = c.oid
    where not c.relispartition and not exists (select from pg_constraint k where k.conindid = c.oid and k.contype in ('p', 'u', 'x')) order by c.oid`,
   `${RELATIONS} select pg_get_triggerdef(t.oid) as sql from relations c join pg_trigger t on t.tgrelid = c.oid
@@ -85,7 +86,8 @@ const LATER: string[] = [
      (select string_agg(case r when 0 then 'public' else r::regrole::text end, ', ') from unnest(p.polroles) as r),
      'using (' || pg_get_expr(p.polqual, p.polrelid) || ')', 'with check (' || pg_get_expr(p.polwithcheck, p.polrelid) || ')') as sql
    from relations c join pg_policy p on p.polrelid = c.oid order by p.oid`,
-  // After its policies: while it is on, each change of a table reads them all again.
+  // Row security is enabled after the policies: while it is enabled, each change of a table reads all of its policies
+  // again.
   `${RELATIONS} select format('alter table %s %s', c.name, concat_ws(', ', case when c.relrowsecurity then 'enable row level security' end,
      case when c.relforcerowsecurity then 'force row level security' end)) as sql
    from relations c where c.relrowsecurity or c.relforcerowsecurity order by c.oid`,
@@ -94,7 +96,7 @@ const LATER: string[] = [
   `${RELATIONS} select format('grant %s (%s) on %s to %s', x.privilege_type, string_agg(quote_ident(a.attname), ', '), c.name, x.grantee::regrole) as sql
    from relations c join pg_attribute a on a.attrelid = c.oid, aclexplode(a.attacl) x
    group by c.oid, c.name, x.grantee, x.privilege_type order by c.oid, x.grantee`,
-  // Without a grant nobody but the owner may call a function.
+  // Without a grant, only the owner may call a function.
   `${FUNCTIONS} select format('grant execute on routine %s to %s', string_agg(p.name, ', ' order by p.oid), x.grantee) as sql
    from functions p, lateral (select case e.grantee when 0 then 'public' else e.grantee::regrole::text end as grantee
      from aclexplode(p.acl) e where e.grantee <> p.proowner) x group by x.grantee order by x.grantee`,
@@ -103,7 +105,7 @@ const LATER: string[] = [
      left join pg_attribute a on a.attrelid = c.oid and a.attnum = d.objsubid order by c.oid, d.objsubid`,
 ]
 
-/** Whatever of this there is, the text above would leave out. */
+/** Objects that the text above would leave out. */
 const UNKNOWN = `${RELATIONS}
 select 'relation ' || c.name from relations c where c.relkind not in ('r', 'p', 'v', 'i', 'I', 'S') or c.relreplident <> 'd' and c.relkind in ('r', 'p')
 union all select 'sequence ' || c.name from relations c where c.relkind = 'S' and not exists (select from pg_depend d where d.objid = c.oid and d.deptype = 'i')
@@ -129,7 +131,7 @@ const SCHEMAS = `select format('grant %s on schema %I to %s', string_agg(x.privi
 export async function printSchema(client: pg.Client, root: string): Promise<Schema> {
   const read = async (sql: string): Promise<Rows> => (await client.query<Rows[number]>(sql)).rows
   const statements = async (sql: string): Promise<string[]> => (await read(sql)).map((row) => row.sql!)
-  // Names with their schema: what the text makes must not depend on who applies it.
+  // Names include their schema, so that the result does not depend on who applies the text.
   await client.query('set search_path = pg_catalog')
   const unknown = await read(UNKNOWN)
   if (unknown.length > 0) throw new Error(`the schema cannot be printed: ${JSON.stringify(unknown)}`)
@@ -158,7 +160,7 @@ export async function printSchema(client: pg.Client, root: string): Promise<Sche
   return { server: Number(server!.major), migrations: hashMigrations(root), sql: `${parts.join(';\n')};\n` }
 }
 
-/** Migrations may come to insert rows that nobody thought of here. */
+/** Fails if migrations insert rows that are not listed here. */
 async function checkRows(client: pg.Client, tables: Rows): Promise<void> {
   const filled: string[] = []
   for (const { id, kind } of tables) {
@@ -172,7 +174,10 @@ async function checkRows(client: pg.Client, tables: Rows): Promise<void> {
     throw new Error(`migrations fill ${filled.join(', ')}; known are ${expected.join(', ')}`)
 }
 
-/** Each after those that it needs. A key stands inside of its table where the other table can come first, else it comes later. */
+/**
+ * Orders objects after the objects that they need. A foreign key is part of its table if the other table can come
+ * first; otherwise it is added later.
+ */
 function inOrder(objects: Rows, dependencies: Rows, foreign: Rows): { made: string[]; keys: string[] } {
   const byId = new Map(objects.map((object) => [object.id!, object]))
   const needs = Map.groupBy([...dependencies, ...foreign], ({ id }) => id!)

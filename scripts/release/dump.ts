@@ -16,7 +16,7 @@ import { callAt } from '#test/harness/call'
 import { dumpRows } from './rows.ts'
 import { fillWorld, type Names } from './world.ts'
 
-// `npm run release:dump`: writes test/releases/<version>, a small installation of this release as it stands on its disk.
+// `npm run release:dump`: writes test/releases/<version>, the stored data of a small installation of this release.
 
 const root = join(import.meta.dirname, '..', '..')
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
@@ -26,7 +26,7 @@ if (existsSync(target)) {
   process.exit(1)
 }
 
-/** For this made-up installation and no other. */
+/** Used only for this fictional installation. */
 const SECRET_KEY = Buffer.alloc(32, 9).toString('base64')
 
 const directory = mkdtempSync(join(tmpdir(), 'heddle-release-'))
@@ -52,7 +52,7 @@ try {
   const client = new pg.Client({
     connectionString: Object.assign(new URL(postgres.ownerUrl), { pathname: '/heddle' }).href,
   })
-  // Its own end would hide what failed.
+  // The error of a lost connection would hide the original failure.
   client.on('error', () => {})
   await client.connect()
   await client.query(`insert into orgs (org_id, name) values ($1, 'Heddle')`, [newId()])

@@ -2,19 +2,22 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 
-// The rows of a database as text, one file a table: a line with the columns and their types, then a line for each row with the
-// text of each value. The schema is not part of it: the migrations of the release make it.
+// Stores the rows of a database as text, one file per table: a line with the columns and their types, then one line per
+// row with the text of each value. The schema is not included, because the migrations of the release create it.
 
 type Column = [name: string, type: string]
 
 const quote = pg.escapeIdentifier
 
-/** Tables with rows of their own, parents of partitions included. The list of migrations is written by the program that applies them. */
+/**
+ * Tables with their own rows, including parents of partitions. The list of migrations is left out, because the program
+ * that applies the migrations writes it.
+ */
 const TABLES = `select n.nspname as schema, c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
   where c.relkind in ('r', 'p') and not c.relispartition and n.nspname in ('public', 'engine') and c.relname <> 'schema_migrations'
   order by 1, 2`
 
-/** What is computed from other columns is computed again. */
+/** Generated columns are left out, because the database computes them again. */
 const COLUMNS = `select attname as name, format_type(atttypid, atttypmod) as type from pg_attribute
   where attrelid = $1::regclass and attnum > 0 and not attisdropped and attgenerated = '' order by attnum`
 
@@ -37,7 +40,10 @@ export async function dumpRows(client: pg.Client, directory: string): Promise<vo
   }
 }
 
-/** Puts rows back as a superuser, without triggers and checks between tables: they held when the rows were written. */
+/**
+ * Restores rows as a superuser, without triggers and foreign key checks: the constraints were satisfied when the rows
+ * were written.
+ */
 export async function restoreRows(client: pg.Client, directory: string): Promise<void> {
   await client.query('begin')
   await client.query(`set local session_replication_role = 'replica'`)
@@ -46,7 +52,7 @@ export async function restoreRows(client: pg.Client, directory: string): Promise
     const table = `${quote(schema)}.${quote(name)}`
     const [head, ...lines] = readFileSync(join(directory, file), 'utf8').trimEnd().split('\n')
     const columns = JSON.parse(head!) as Column[]
-    // A migration may have put rows there that the release changed since.
+    // A migration may have inserted rows that the release has changed since.
     await client.query(`delete from ${table}`)
     const statement = `insert into ${table} (${columns.map(([column]) => quote(column)).join(', ')}) overriding system value
       values (${columns.map(([, type], n) => `$${n + 1}::${type}`).join(', ')})`
@@ -56,7 +62,7 @@ export async function restoreRows(client: pg.Client, directory: string): Promise
   await client.query('commit')
 }
 
-/** Numbers that the database gives go on behind those that were given. */
+/** Sets each sequence to continue after the highest restored value. */
 async function setSequences(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ sequence: string; owner: string; column: string }>(
     `select d.objid::regclass::text as sequence, d.refobjid::regclass::text as owner, a.attname as column

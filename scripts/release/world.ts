@@ -2,10 +2,10 @@ import { toWire } from '#platform/ids'
 import { WEBHOOK_SECRET } from '#test/fakes/channels/receiver'
 import { join, makePerson, makeWorkspace, type Surface, type TestPerson, type TestWorkspace } from '#test/harness/world'
 
-// A small installation with something of everything, made through the interface: two tenants, executions that have ended and
-// executions that wait for each thing that one can wait for.
+// A small installation with an example of everything, created through the API: two tenants, executions that have ended,
+// and executions in each kind of wait.
 
-/** What the upgrade test needs to go on with it. Secrets are those of this made-up installation. */
+/** The data that the upgrade test needs to continue. The secrets belong to this fictional installation. */
 export type Names = {
   version: string
   secret_key: string
@@ -28,7 +28,7 @@ export type Names = {
   job: string
   dataset: string
   connection: string
-  /** Its signing secret is stored sealed. */
+  /** The signing secret of the channel is stored encrypted. */
   channel: string
   thread: string
   subscription: string
@@ -51,13 +51,13 @@ const plain = {
   output,
 }
 const failing = { nodes: [{ id: 'stop', type: 'fail', args: { message: 'broken on purpose' } }], edges: [] }
-/** Its results are a blob. */
+/** A workflow whose results are stored as a blob. */
 const large = {
   nodes: [{ id: 'big', type: 'set', args: { values: { text: 'x'.repeat(33_000) } } }],
   edges: [],
   output: { $ref: 'nodes.big.output' },
 }
-/** Long enough that it still waits when the dump is made, and over when that is restored. */
+/** Long enough to be waiting when the dump is made, and over when the dump is restored. */
 const timer = {
   nodes: [{ id: 'wait', type: 'wait', args: { for_s: 45 } }, done],
   edges: [{ from: { node: 'wait' }, to: 'done' }],
@@ -141,7 +141,7 @@ async function fillWorkflow(call: Call): Promise<Names['workflow']> {
   return { id, versions: 2, webhook_token }
 }
 
-/** Everything besides executions. */
+/** Creates everything except executions. */
 async function fillRest(call: Call, member: TestPerson) {
   const dataset = await made(
     call('POST', '/api/datasets', { body: { name: 'People', records: [{ name: 'Ann' }, { name: 'Bea' }] } }),

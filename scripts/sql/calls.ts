@@ -3,7 +3,7 @@ import { type Binding, type FunctionNode, isFunction, type Module, type Modules 
 
 type Call = { module: Module; node: Extract<Node, { type: 'CallExpression' }> }
 
-/** Where a function is called by its name, in any of the files. */
+/** Finds the calls of a function by its name, in all files. */
 export class Calls {
   private readonly modules: Modules
   private readonly files: string[]

@@ -18,8 +18,9 @@ import {
   type Value,
 } from './values.ts'
 
-// Which texts an expression can have, found without running it. Where that depends on a condition, both ways are taken, the
-// same condition the same way everywhere; where it depends on a parameter, every call of the function is looked at.
+// Determines the possible texts of an expression without running it. If the text depends on a condition, both branches
+// are evaluated, and the same condition has the same value everywhere. If it depends on a parameter, every call of the
+// function is evaluated.
 
 class NeedsChoice extends Error {
   readonly key: string
@@ -53,7 +54,7 @@ export class Evaluator {
     this.calls = new Calls(modules, files)
   }
 
-  /** Every text that the expression can have, and why others are not known. */
+  /** Returns every text that the expression can have, and the reasons why other texts are unknown. */
   textsOf(module: Module, node: Node): { texts: Set<string>; unresolved: Set<string> } {
     const texts = new Set<string>()
     const unresolved = new Set<string>()
@@ -163,7 +164,10 @@ export class Evaluator {
     }
   }
 
-  /** What a condition is, if that is known; else one of its two ways, the same one wherever the condition is written. */
+  /**
+   * Returns the value of a condition if it is known. Otherwise chooses one of the two values, the same for every
+   * occurrence of the condition.
+   */
   private truth(at: At, test: Node): boolean {
     if (test.type === 'UnaryExpression' && test.operator === '!') return !this.truth(at, test.argument)
     const known = this.chosen(at, test)
@@ -196,7 +200,7 @@ export class Evaluator {
     const frame = at.frames.findLast(({ fn }) => fn === binding.fn)
     if (!frame && this.calls.of(binding.fn, binding.module).length === 0) throw new Unresolved(`the parameter ${name}`)
     if (!frame) throw new NeedsCall(binding.fn, binding.module)
-    // A caller's own parameters are those of its own calls.
+    // The parameters of a caller come from the calls of that caller.
     const given = frame.args[binding.index]?.({ ...at, frames: at.frames.filter((each) => each !== frame) })
     const value = along(given, binding.path)
     if (value === undefined && binding.fallback) return this.value(inside, binding.fallback)
@@ -323,7 +327,7 @@ export class Evaluator {
     return undefined
   }
 
-  /** Every call of the function that can be found by its name. */
+  /** Returns every call of the function that can be found by its name. */
   private framesOf(fn: FunctionNode, module: Module): Frame[] {
     return this.calls.of(fn, module).map(({ module: from, node }) => ({
       fn,

@@ -7,11 +7,11 @@ import {
 } from 'oxc-parser'
 import { pathOf } from '../imports.ts'
 
-// The modules of the program as trees in which a name leads to where it is declared.
+// The modules of the program as syntax trees in which names can be resolved to their declarations.
 
 export type Module = { file: string; source: string; program: Program; parents: Map<Node, Node> }
 
-/** Where a name comes from. */
+/** The declaration of a name. */
 export type Binding =
   | { kind: 'value'; node: Node; module: Module; path: string[] }
   /** One of the items of a list. */
@@ -21,7 +21,7 @@ export type Binding =
   | { kind: 'type'; node: Node; module: Module }
   | { kind: 'namespace'; module: Module }
 
-/** A schema and its type have the same name. */
+/** Values and types have separate name spaces, because a schema and its type have the same name. */
 type Space = 'value' | 'type'
 
 export type FunctionNode = ArrowFunctionExpression | FunctionLike
@@ -66,14 +66,14 @@ export class Modules {
     return module
   }
 
-  /** The module that an import names, or nothing for a package. */
+  /** Returns the module that an import names. Undefined for a package. */
   imported(from: Module, specifier: string): Module | undefined {
     const path = pathOf(from.file, specifier)
     const file = path && ['', '.ts', '.tsx'].map((ending) => path + ending).find((each) => this.sources.has(each))
     return file === undefined ? undefined : this.at(file)
   }
 
-  /** Where `name` was declared, as seen from `node`. */
+  /** Returns the declaration of `name` that is visible from `node`. */
   find(module: Module, node: Node, name: string, space: Space = 'value'): Binding | undefined {
     for (let scope: Node | undefined = node; scope; scope = module.parents.get(scope)) {
       if (isFunction(scope)) {
@@ -150,7 +150,7 @@ function parameterNamed(module: Module, fn: FunctionNode, name: string): Binding
   return undefined
 }
 
-/** The properties that lead from the argument to the name. */
+/** Returns the properties that lead from the argument to the name. */
 function inPattern(pattern: Node, name: string, path: string[]): { path: string[]; fallback: Node | null } | undefined {
   if (pattern.type === 'AssignmentPattern') {
     const found = inPattern(pattern.left, name, path)

@@ -6,10 +6,10 @@ import { root } from '../migrated.ts'
 import type { Field } from './row-type.ts'
 import { type Collected, collectStatements, type ListCall, type Statement } from './statements.ts'
 
-// Every SQL statement of the program is parsed by PostgreSQL against the migrated database: a table, column or function that
-// does not exist, and a row type that names what the statement does not give, are found here and not by a person.
+// PostgreSQL parses every SQL statement of the program against the migrated database. This detects tables, columns or
+// functions that do not exist, and row types with fields that the statement does not return.
 
-/** Texts that are not known before the program runs, each with the reason why that is right. */
+/** Statements whose text is unknown before the program runs, each with the reason why that is right. */
 const dynamic: Record<string, string> = {
   'server/areas/connections/using.ts': 'the text of a person, sent to their own warehouse',
   'server/platform/http/list.ts': 'made of the declaration of a list; every call of `readList` is looked at',
@@ -19,7 +19,7 @@ const dynamic: Record<string, string> = {
 const isOurs = (file: string): boolean =>
   file.startsWith('server/') &&
   !/\.test\.ts$|testing/.test(file) &&
-  // Statements to the databases of customers, and those that set up a server before there is a schema.
+  // Excludes statements to customers' databases, and statements that set up a server before there is a schema.
   !/^server\/(?:providers|platform\/db)\//.test(file)
 
 export function statementsOf(root: string): Collected {
@@ -28,7 +28,7 @@ export function statementsOf(root: string): Collected {
   return { ...found, unresolved: unresolved.filter(({ place }) => dynamic[place.split(':')[0]!] === undefined) }
 }
 
-/** One line for each thing that is wrong. */
+/** Returns one line per problem. */
 export async function sqlProblems(client: pg.Client, { statements, lists, unresolved }: Collected): Promise<string[]> {
   const problems = unresolved.map(({ place, reason }) => `${place}: the text of the statement is not known (${reason})`)
   const ofLists = (await Promise.all(lists.map(statementsOfList))).flat()
@@ -39,7 +39,7 @@ export async function sqlProblems(client: pg.Client, { statements, lists, unreso
   return [...new Set(problems)]
 }
 
-/** The declaration is imported: schemas of areas do nothing when they are loaded. */
+/** Imports the declaration, because loading the schemas of areas has no side effects. */
 async function statementsOfList({ place, file, name, source, fields }: ListCall): Promise<Statement[]> {
   const module: Record<string, unknown> = await import(join(root, file))
   const list = module[name] as List | undefined
@@ -60,7 +60,10 @@ type Column = { name: string; dataTypeID: number }
 
 const { builtins } = pg.types
 const ids = (type: Field['type'], ...of: number[]): [number, Field['type']][] => of.map((id) => [id, type])
-/** How the driver gives a column; numeric has more digits than a number and comes as text. */
+/**
+ * Maps column types to the types that the driver returns. Numeric has more digits than a number and is returned as
+ * text.
+ */
 const typeOf = new Map<number, Field['type']>([
   ...ids('string', builtins.TEXT, builtins.VARCHAR, builtins.UUID, builtins.BPCHAR, builtins.NUMERIC),
   ...ids('number', builtins.INT2, builtins.INT4, builtins.INT8, builtins.FLOAT4, builtins.FLOAT8),
@@ -68,7 +71,7 @@ const typeOf = new Map<number, Field['type']>([
   ...ids('Date', builtins.TIMESTAMPTZ),
 ])
 
-/** What the row type promises and the statement does not give. */
+/** Returns the fields of the row type that the statement does not return. */
 function mismatches({ text, fields }: Statement, columns: Column[]): string[] {
   const given = new Map(columns.map(({ name, dataTypeID }) => [name, typeOf.get(dataTypeID)]))
   return [...(fields ?? [])].flatMap(([name, field]) => {
@@ -80,7 +83,7 @@ function mismatches({ text, fields }: Statement, columns: Column[]): string[] {
   })
 }
 
-/** Parses a statement and asks what it gives, without executing it. */
+/** Parses a statement and describes its columns, without executing it. */
 const describeStatement = (client: pg.Client, text: string): Promise<Column[]> =>
   new Promise((resolve, reject) => {
     let columns: Column[] = []

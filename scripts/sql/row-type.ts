@@ -1,11 +1,11 @@
 import type { Node } from 'oxc-parser'
 import type { Module, Modules } from './modules.ts'
 
-/** A column that the code reads: what TypeScript believes it to be, where that is one of the simple types. */
+/** A column that the code reads, and its TypeScript type if that is one of the simple types. */
 export type Field = { optional: boolean; type: 'string' | 'number' | 'boolean' | 'Date' | 'other' }
 export type Fields = Map<string, Field>
 
-/** The fields of a row's type, or nothing where they are not written out in types of the project. */
+/** Returns the fields of a row's type. Undefined if they are not declared in types of the project. */
 export function fieldsOf(modules: Modules, module: Module, type: Node): Fields | undefined {
   switch (type.type) {
     case 'TSParenthesizedType':
@@ -95,7 +95,7 @@ function simpleType(modules: Modules, module: Module, type: Node): Field['type']
   }
 }
 
-/** `z.input<typeof Team>`: the names that the schema's object literal has. */
+/** For `z.input<typeof Team>`: returns the names in the schema's object literal. */
 function ofSchema(
   modules: Modules,
   module: Module,

@@ -4,27 +4,27 @@ import { Evaluator } from './evaluate.ts'
 import { type Module, Modules } from './modules.ts'
 import { type Fields, fieldsOf } from './row-type.ts'
 
-// Every SQL statement of the program: what stands as the first argument of a transaction's verb.
+// Collects every SQL statement of the program: the first argument of a transaction's method.
 
 export type Statement = {
   /** `server/areas/teams/store.ts:12` */
   place: string
   text: string
-  /** The columns that the code reads, where its row type is written out. */
+  /** The columns that the code reads, if the row type is declared. */
   fields: Fields | undefined
 }
 
-/** A call of `readList`: the texts of its statement follow from a declaration. */
+/** A call of `readList`, whose statements are derived from a declaration. */
 export type ListCall = { place: string; file: string; name: string; source: ListSource; fields: Fields | undefined }
 
 export type Collected = { statements: Statement[]; lists: ListCall[]; unresolved: { place: string; reason: string }[] }
 
 const VERBS = new Set(['rows', 'row', 'maybe', 'count', 'send', 'maintain'])
-/** Functions that take the text second, and the row's type as theirs. */
+/** Functions whose second argument is the text, and whose type argument is the type of the row. */
 const HELPERS = new Set(['query', 'pageRows'])
 const SQL = /^\s*(?:select|insert|update|delete|with|merge|values|lock|call|truncate|analyze|set|notify)\b/i
 
-/** `files`: those whose statements are wanted. `sources`: all, so that imports can be followed. */
+/** `files`: the files whose statements are collected. `sources`: all files, so that imports can be followed. */
 export function collectStatements(sources: Map<string, string>, files: string[]): Collected {
   const modules = new Modules(sources)
   const evaluator = new Evaluator(modules, files)
@@ -114,7 +114,7 @@ function sqlOf(module: Module, node: Node): { text: Node; row: Node | undefined 
   return text?.type === 'Property' ? { text: text.value, row } : undefined
 }
 
-/** By the names that transactions have: `tx`, `ctx.tx`, `db.maintain`. */
+/** Recognizes transactions by their usual names: `tx`, `ctx.tx`, `db.maintain`. */
 function isTransaction(module: Module, object: Node, verb: string): boolean {
   const text = module.source.slice(object.start, object.end)
   return verb === 'maintain' ? /\bdb$/i.test(text) : /(?:^|\.|\b)tx$/i.test(text) || /^(?:scoped|inside)$/.test(text)

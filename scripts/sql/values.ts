@@ -1,13 +1,13 @@
 import type { FunctionNode, Module } from './modules.ts'
 
-// What an expression is found to be: texts, and whatever texts are made of.
+// The possible values of an expression: texts, and the values that texts are made of.
 
 export type Value = string | number | boolean | null | undefined | Value[] | RegExp | Closure | Fields | Unknown
 /** A part that matters only if a text is made of it. */
 export type Unknown = { unknown: string }
 export type Closure = { fn: FunctionNode; module: Module; frames: Frame[] }
 export type Fields = { fields: Map<string, () => Value> }
-/** One call of a function: what its parameters are. */
+/** One call of a function, with the values of its parameters. */
 export type Frame = { fn: FunctionNode; args: ((at: At) => Value)[] }
 export type Choices = Map<string, number>
 export type At = { module: Module; frames: Frame[]; choices: Choices }

@@ -7,7 +7,7 @@ import { makeTemporaryDirectory } from '#test/harness/temporary'
 import { makeWorld, type World } from '#test/harness/world'
 import { commands } from './commands.ts'
 
-// Every command, through its one entrance: what it prints with --json, and how it ends.
+// Tests every command through the single entry point: its output with --json, and its exit code.
 
 const service = useSharedService()
 let world: World
@@ -57,7 +57,7 @@ beforeEach(() => {
 
 const heddle = (...args: string[]) => runCommand(args)
 
-/** A line that works for each command, and the fields of its JSON. */
+/** A valid command line for each command, and the fields of its JSON output. */
 const working: Record<string, { words: () => string[]; fields: string[] }> = {
   login: {
     words: () => ['--base', service().base, '--key', world.owner.key],
@@ -78,13 +78,13 @@ const working: Record<string, { words: () => string[]; fields: string[] }> = {
   receipt: { words: () => [execution, '--to', join(folder.path, 'receipt.json')], fields: ['file'] },
   verify: { words: () => [receipt], fields: ['problems', 'trusted', 'valid'] },
 }
-/** It asks no service. */
+/** Commands that do not call a service. */
 const offline = ['verify']
-/** The rotation of the key is tried where a service of its own can have one; `serve` never comes here. */
+/** `rotate-key` is tested where a separate service can have its own key; `serve` never reaches this code. */
 const elsewhere = ['rotate-key', 'serve']
 
 describe('every command', () => {
-  test('is tried here', () => {
+  test('is covered by these tests', () => {
     expect(
       Object.keys({ ...working })
         .concat(elsewhere)
@@ -92,7 +92,7 @@ describe('every command', () => {
     ).toEqual(Object.keys(commands).sort())
   })
 
-  test.each(Object.keys(commands))('%s tells its options and exit codes', async (name) => {
+  test.each(Object.keys(commands))('%s documents its options and exit codes', async (name) => {
     for (const words of [
       [name, '--help'],
       ['help', name],
@@ -106,10 +106,10 @@ describe('every command', () => {
     }
   })
 
-  test.each(Object.entries(working))('%s prints JSON with --json, and something else without', async (name, line) => {
+  test.each(Object.entries(working))('%s prints JSON with --json, and text without', async (name, line) => {
     const { exit, stdout } = await heddle(name, ...line.words(), '--json')
     expect(exit).toBe(0)
-    // One document, or one object on each line.
+    // The output is one document, or one object per line.
     const printed = name === 'logs' ? JSON.parse(stdout.split('\n')[0]!) : JSON.parse(stdout)
     expect(Object.keys(printed).sort()).toEqual(line.fields)
     expect(stdout).not.toContain(world.owner.key)
@@ -118,7 +118,7 @@ describe('every command', () => {
     if (name !== 'run') expect(plain.stdout).not.toMatch(/^[{[]/)
   })
 
-  test.each(Object.keys(commands))('%s refuses an option it does not know with 2', async (name) => {
+  test.each(Object.keys(commands))('%s refuses an unknown option with exit code 2', async (name) => {
     const told = await heddle(name, ...(working[name]?.words() ?? []), '--colour')
     expect([told.exit, told.stdout]).toEqual([2, ''])
     expect(told.stderr).toContain(`See: heddle ${name} --help`)
@@ -127,14 +127,14 @@ describe('every command', () => {
   })
 
   const withWords = Object.entries(commands).filter(([, { words }]) => words.length > 0)
-  test.each(withWords)('%s asks for its argument with 2, and refuses one too many', async (name, { words }) => {
+  test.each(withWords)('%s refuses a missing or an additional argument with exit code 2', async (name, { words }) => {
     expect(await heddle(name)).toMatchObject({ exit: 2, stderr: expect.stringContaining(`${words[0]} is missing`) })
     expect((await heddle(name, 'one', 'two')).exit).toBe(2)
   })
 
   const calling = [...Object.keys(working).filter((name) => !offline.includes(name)), 'rotate-key']
   test.each(calling)(
-    '%s ends with 6 where nothing answers, and with 5 where the key is not taken',
+    '%s ends with 6 if the service is unreachable, and with 5 if the key is refused',
     async (name) => {
       const words = name === 'login' ? ['--key', world.owner.key] : (working[name]?.words() ?? [])
       vi.stubEnv('HEDDLE_BASE', 'http://127.0.0.1:1')
@@ -151,7 +151,7 @@ describe('every command', () => {
 })
 
 describe('import n8n', () => {
-  test('creates a workflow that runs as it did', async () => {
+  test('creates a workflow that behaves as in n8n', async () => {
     const told = await heddle('import', 'n8n', n8n, '--json')
     expect(told.exit).toBe(0)
     const [made] = JSON.parse(told.stdout).workflows
@@ -166,7 +166,7 @@ describe('import n8n', () => {
     expect(ran.body.results).toEqual({ hello: 'Ann' })
   })
 
-  test('writes documents with --out, and names a file that is none', async () => {
+  test('writes documents with --out, and reports a file that is not a workflow', async () => {
     const flows = join(folder.path, 'from-n8n')
     await mkdir(flows)
     await writeFile(join(flows, 'one.json'), await readFile(n8n, 'utf8'))
@@ -181,7 +181,7 @@ describe('import n8n', () => {
 })
 
 describe('exit codes', () => {
-  test('1 where the execution fails, the workflow is not there or the file is no JSON', async () => {
+  test('1 if the execution fails, the workflow does not exist or the file is not JSON', async () => {
     const failed = await heddle('run', 'Fails', '--wait', '--json')
     expect([failed.exit, JSON.parse(failed.stdout).status]).toEqual([1, 'failed'])
     expect((await heddle('run', 'No such workflow')).exit).toBe(1)
@@ -192,12 +192,12 @@ describe('exit codes', () => {
     })
   })
 
-  test('2 for a command that there is none of, and for input that is no JSON', async () => {
+  test('2 for an unknown command, and for input that is not JSON', async () => {
     for (const words of [['fly'], ['help', 'fly'], ['run', 'Mirror', '--input', '{c']])
       expect((await heddle(...words)).exit).toBe(2)
   })
 
-  test('3 for a conflict, and 4 where a dry run finds something to do', async () => {
+  test('3 for a conflict, and 4 if a dry run finds changes', async () => {
     const flows = join(folder.path, 'conflicts')
     await mkdir(flows)
     await writeFile(
@@ -221,7 +221,7 @@ describe('exit codes', () => {
     expect((await heddle('push', flows)).exit).toBe(3)
   })
 
-  test('5 where nobody is signed in, or the key lacks a scope', async () => {
+  test('5 if the user is not signed in, or the key lacks a scope', async () => {
     vi.stubEnv('HEDDLE_KEY', '')
     vi.stubEnv('XDG_CONFIG_HOME', join(folder.path, 'nobody'))
     expect(await heddle('list')).toMatchObject({ exit: 5, stderr: expect.stringContaining('Sign in first') })
@@ -232,7 +232,7 @@ describe('exit codes', () => {
     expect(await heddle('list', '--json')).toMatchObject({ exit: 5, stderr: expect.stringContaining('workflows:read') })
   })
 
-  test('0 for help, which is also there without a command', async () => {
+  test('0 for help, which is also printed without a command', async () => {
     for (const words of [[], ['help'], ['--help'], ['-h']]) {
       const { exit, stdout } = await heddle(...words)
       expect(exit).toBe(0)
@@ -251,7 +251,7 @@ test('keys shows the scopes of each key', async () => {
 })
 
 describe('heddle verify', () => {
-  test('names what was changed, and tells whether the key is the one that is trusted', async () => {
+  test('reports what was changed, and whether the key is the trusted key', async () => {
     const { public_key } = (await service().call('GET', '/api/receipt-key')).body
     const trusted = await heddle('verify', receipt, '--key', public_key, '--json')
     expect([trusted.exit, JSON.parse(trusted.stdout)]).toEqual([0, { valid: true, trusted: true, problems: [] }])

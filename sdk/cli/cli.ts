@@ -28,7 +28,7 @@ function check(name: string, { words: wanted }: Command, given: string[]): void 
 
 const isCommand = (arg: string): boolean => arg === 'help' || Object.hasOwn(commands, arg)
 
-/** The command comes first, or after options that every command has: `heddle --json list`. */
+/** Finds the command, which is first or follows options that every command has: `heddle --json list`. */
 function split(args: string[]): { name: string; rest: string[] } {
   const at = args[0]?.startsWith('-') ? args.findIndex(isCommand) : 0
   const pair = `${args[at]} ${args[at + 1]}`
@@ -38,7 +38,7 @@ function split(args: string[]): { name: string; rest: string[] } {
   return { name, rest: args.filter((_, index) => index !== at) }
 }
 
-/** Runs one command line; gives its exit code. */
+/** Runs one command line and returns its exit code. */
 export async function main(args: string[]): Promise<number> {
   const { name, rest } = split(args)
   const isJson = args.includes('--json')

@@ -1,34 +1,34 @@
 import { ConnectionFailed, HeddleProblem } from '../problems.ts'
 
-// What a command is: its words, its options, its exit codes, and what it does. The help is printed from this.
+// The definition of a command: its arguments, options, exit codes and code. The help is printed from this definition.
 
 export type Option = {
   type: 'string' | 'boolean'
   short?: string
-  /** What stands for its value in the help. */
+  /** The placeholder of the value in the help. */
   value?: string
   about: string
 }
 
 export type Values = Record<string, string | boolean | undefined>
 
-/** Where a command says what came of it: one JSON document with `--json`, lines of text without. */
+/** The output of a command: one JSON document with `--json`, lines of text without. */
 export type Out = {
   readonly isJson: boolean
-  /** The answer as a whole. */
+  /** Prints the whole result. */
   show(answer: unknown, text: string): void
-  /** One of many, as they come: JSON Lines with `--json`. */
+  /** Prints one of many results as soon as it is available: JSON Lines with `--json`. */
   each(item: unknown, text: string): void
-  /** Beside the answer, on the other stream. */
+  /** Prints to standard error, separate from the result. */
   note(text: string): void
 }
 
 export type Command = {
-  /** The arguments after the name, required ones in capitals. */
+  /** The arguments after the name. Required arguments are in capitals. */
   words: readonly string[]
   about: string
   options: Record<string, Option>
-  /** Exit codes of its own, beyond those of every command. */
+  /** Additional exit codes of this command, beyond those of every command. */
   exits?: Record<number, string>
   run(words: string[], values: Values, out: Out): Promise<number | void>
 }
@@ -70,7 +70,7 @@ export function makeOut(isJson: boolean): Out {
   }
 }
 
-/** What went wrong, for the person who typed the command or the program that reads `--json`; and the exit code. */
+/** Converts an error to a message for the user or for a program that reads `--json`, and an exit code. */
 export function failureOf(error: unknown): {
   code: string
   message: string

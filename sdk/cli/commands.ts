@@ -9,7 +9,7 @@ import { logs, run } from './runs.ts'
 import { pullCommand, pushCommand } from './sync-commands.ts'
 import { list } from './workflows.ts'
 
-/** The package starts the service before this is asked; a checkout has `npm start`. */
+/** The package itself starts the service before this code runs; in a checkout, use `npm start`. */
 const serve: Command = {
   words: [],
   about: 'Start the service, with its data in ./heddle-data. Without a command `heddle` does the same.',

@@ -17,7 +17,7 @@ export function clientFromEnvironment({ workspace }: { workspace?: string | unde
   try {
     stored = JSON.parse(readFileSync(file(), 'utf8'))
   } catch {
-    // Nothing remembered; the environment may say it.
+    // There are no stored credentials; the environment may contain them.
   }
   const base = process.env.HEDDLE_BASE ?? stored.base ?? 'http://127.0.0.1:4100'
   const key = process.env.HEDDLE_KEY ?? stored.key

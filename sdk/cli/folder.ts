@@ -5,14 +5,15 @@ import { pathToFileURL } from 'node:url'
 import type { WorkflowExport } from '../types.generated.ts'
 import type { Workflow } from '../workflows/build.ts'
 
-// A folder of workflows: one file each, written the same way every time, and a file that remembers what was last in step with
-// which workspace. The files hold no ids, so that the same folder goes to several workspaces.
+// A folder of workflows: one file each, always written in the same format, and a state file that records the last
+// synchronized version per workspace. The files contain no ids, so that the same folder can be pushed to several
+// workspaces.
 
 export type Document = WorkflowExport['document']
 
 const STATE = '.heddle.json'
 
-/** Per workspace and file: the workflow, and the hash of the document that both sides last had. */
+/** Per workspace and file: the workflow, and the hash of the document at the last synchronization. */
 export type State = Record<string, Record<string, { workflow_id: string; sha256: string }>>
 
 export function readState(directory: string): State {
@@ -27,7 +28,7 @@ export function readState(directory: string): State {
 
 export const writeState = (directory: string, state: State): void => write(join(directory, STATE), textOf(state, []))
 
-/** Written beside and moved into place: an interrupted command leaves no half a file. */
+/** Writes a temporary file and renames it, so that an interrupted command leaves no partial file. */
 function write(file: string, text: string): void {
   writeFileSync(`${file}.tmp`, text)
   renameSync(`${file}.tmp`, file)
@@ -47,7 +48,7 @@ const FIRST = [
   'output',
 ]
 
-/** Keys in a fixed order: the same workflow is the same text, whatever order it was stored in. */
+/** Prints keys in a fixed order, so that the same workflow always gives the same text, in any stored order. */
 function textOf(value: unknown, first: readonly string[]): string {
   const rank = (key: string): number => (first.includes(key) ? first.indexOf(key) : first.length)
   const order = (_key: string, item: unknown): unknown =>
@@ -59,11 +60,11 @@ function textOf(value: unknown, first: readonly string[]): string {
 
 export const documentText = (document: Document): string => textOf(document, FIRST)
 
-/** The same for a workflow in code, which leaves out what an export spells out. */
+/** Returns the hash of a document. Fields that a workflow in code leaves out have the same defaults as in an export. */
 export const hashOf = ({ name, description = null, settings = {}, definition }: Document): string =>
   createHash('sha256').update(documentText({ name, description, settings, definition })).digest('hex')
 
-/** A module whose default export is a workflow of `@heddle/workflows`. */
+/** Checks for a module whose default export is a workflow of `@heddle/workflows`. */
 export const isCode = (file: string): boolean => /\.workflow\.(ts|mts|js|mjs)$/.test(file)
 
 async function readCode(path: string): Promise<Document> {
@@ -103,7 +104,7 @@ export function writeDocument(directory: string, file: string, document: Documen
 
 export const removeDocument = (directory: string, file: string): void => rmSync(join(directory, file), { force: true })
 
-/** A name for the file of a workflow that no other file has. */
+/** Returns a unique file name for a workflow. */
 export function fileFor(name: string, taken: ReadonlySet<string>): string {
   const slug =
     name
@@ -119,7 +120,7 @@ export function fileFor(name: string, taken: ReadonlySet<string>): string {
   }
 }
 
-/** The workflows that a document starts, by name. */
+/** Returns the names of the workflows that a document starts. */
 export function startedBy(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return []
   const { $name, kind } = value as { $name?: unknown; kind?: unknown }

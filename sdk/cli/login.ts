@@ -4,7 +4,10 @@ import { makeClient } from '../client.ts'
 import { type Command, textOf, UsageError } from './command.ts'
 import { remember } from './credentials.ts'
 
-/** A key in the command itself would stand in the history of the shell. */
+/**
+ * Reads the key from a prompt, the environment or standard input, because a key in the command itself would be in the
+ * shell history.
+ */
 async function askForKey(): Promise<string | undefined> {
   if (!process.stdin.isTTY) return process.env.HEDDLE_KEY ?? ((await text(process.stdin)).trim() || undefined)
   const asking = createInterface({ input: process.stdin, output: process.stdout })

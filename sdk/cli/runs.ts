@@ -36,7 +36,7 @@ export const run: Command = {
       out.show({ execution_id, status: started.status }, execution_id)
       return
     }
-    // Whatever becomes of the waiting, it can be looked for.
+    // The id is printed first, so that the execution can be found even if waiting fails.
     out.note(execution_id)
     const { status, results, error } = await waitForExecution(client, execution_id)
     const ended = { execution_id, status, results, error }

@@ -9,7 +9,7 @@ import { until } from '#test/harness/until'
 import { makePerson, makeWorkspace, type TestPerson, type TestWorkspace } from '#test/harness/world'
 import { exitCodeOf, type Line, type Options, pull, push } from './sync.ts'
 
-// Two workspaces of one installation, staging and production, and a folder between them.
+// Two workspaces of one installation, staging and production, with a folder between them.
 
 const shared = useSharedService()
 let service: SharedService
@@ -58,7 +58,7 @@ const set = (value: unknown) => ({
   output: ref('nodes.a.output.value'),
 })
 
-/** What the workflow uses: the same names, other ids and other contents in each workspace. */
+/** Creates the resources that the workflow uses: with the same names, but other ids and contents in each workspace. */
 async function furnish(workspace: TestWorkspace, region: string) {
   const credential = await call(workspace, 'POST', '/api/credentials', {
     name: 'Shop API',
@@ -108,7 +108,7 @@ async function makeBoth(): Promise<{ workflow_id: string }> {
 }
 
 describe('from staging to production', () => {
-  test('a workflow goes without an edit, and runs there with what is there', async () => {
+  test('a workflow is moved without an edit, and runs with the resources of production', async () => {
     const { workflow_id } = await makeBoth()
     expect(outcomes(await pull(clientIn(staging), options()))).toEqual({
       Part: 'created',
@@ -155,7 +155,7 @@ describe('from staging to production', () => {
     })
   })
 
-  test('a name that two things have is listed as ambiguous, and nothing is created', async () => {
+  test('a name of two resources is reported as ambiguous, and nothing is created', async () => {
     await makeBoth()
     await pull(clientIn(staging), options())
     await furnish(production, 'live')
@@ -176,7 +176,7 @@ describe('from staging to production', () => {
     expect(items.filter(({ kind }: { kind: string }) => kind === 'user')).toEqual([])
   })
 
-  test('names of credentials that somebody may not use bind to nothing', async () => {
+  test('a credential that the user may not use is not found by its name', async () => {
     const other = await makePerson(service)
     await makeWorkspace(service, other, 'Elsewhere')
     const document = {
@@ -211,7 +211,7 @@ describe('a folder and a workspace', () => {
     await pull(clientIn(staging), options())
   })
 
-  test('stay as they are where nothing changed, and files are written the same way each time', async () => {
+  test('remain the same if nothing changed, and files are always written in the same format', async () => {
     const before = await readFile(fileOf('one.json'), 'utf8')
     expect(outcomes(await pull(clientIn(staging), options()))).toEqual({ One: 'same' })
     expect(outcomes(await push(clientIn(staging), options()))).toEqual({ One: 'same' })
@@ -220,7 +220,7 @@ describe('a folder and a workspace', () => {
     expect(items).toHaveLength(1)
   })
 
-  test('a changed file is pushed once, and a dry run only says so', async () => {
+  test('push a changed file once, and a dry run only reports it', async () => {
     await edit('one.json', 2)
     const dry = await push(clientIn(staging), options({ dryRun: true }))
     expect([outcomes(dry), exitCodeOf(dry, true)]).toEqual([{ One: 'changed' }, 4])
@@ -233,7 +233,7 @@ describe('a folder and a workspace', () => {
     ])
   })
 
-  test('what changed on both sides is a conflict on both, and --force decides', async () => {
+  test('report a conflict in both directions if both sides changed, and --force resolves it', async () => {
     await edit('one.json', 2)
     await change(made.workflow_id, 3)
     const pushed = await push(clientIn(staging), options())
@@ -243,7 +243,7 @@ describe('a folder and a workspace', () => {
     expect(outcomes(await push(clientIn(staging), options({ force: true })))).toEqual({ One: 'changed' })
   })
 
-  test('what changed in the workspace alone is pulled, and refuses an old push', async () => {
+  test('pull a workflow that changed only in the workspace, and refuse a push of an old version', async () => {
     await change(made.workflow_id, 3)
     expect(outcomes(await pull(clientIn(staging), options()))).toEqual({ One: 'changed' })
     expect(JSON.parse(await readFile(fileOf('one.json'), 'utf8')).definition).toEqual(set(3))
@@ -258,7 +258,7 @@ describe('a folder and a workspace', () => {
     expect(late.status).toBe(412)
   })
 
-  test('nothing is deleted unless it was asked for', async () => {
+  test('delete no workflow without --delete', async () => {
     await rm(fileOf('one.json'))
     expect(outcomes(await push(clientIn(staging), options()))).toEqual({ One: 'only_there' })
     expect(outcomes(await push(clientIn(staging), options({ delete: true, dryRun: true })))).toEqual({ One: 'deleted' })
@@ -268,7 +268,7 @@ describe('a folder and a workspace', () => {
     ).toBe(false)
   })
 
-  test('a file whose workflow is gone stays until --delete', async () => {
+  test('keep the file of a deleted workflow until --delete', async () => {
     await call(staging, 'DELETE', `/api/workflows/${made.workflow_id}`)
     expect(outcomes(await pull(clientIn(staging), options()))).toEqual({ One: 'only_here' })
     expect(await readdir(folder.path)).toContain('one.json')
@@ -277,7 +277,7 @@ describe('a folder and a workspace', () => {
   })
 })
 
-test('workflows in code are pushed, and pull leaves their files alone', async () => {
+test('workflows in code are pushed, and pull does not change their files', async () => {
   const file = join(folder.path, 'greeting.workflow.ts')
   const builder = join(import.meta.dirname, '..', 'workflows')
   const code = (text: string) => `

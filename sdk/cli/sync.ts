@@ -17,8 +17,8 @@ import {
   writeState,
 } from './folder.ts'
 
-// `heddle pull` and `heddle push`: a folder in git and the workflows of a workspace, kept in step. Nothing is deleted unless it
-// was asked for, and what changed on both sides is left alone on both.
+// `heddle pull` and `heddle push` synchronize a folder in git with the workflows of a workspace. Nothing is deleted
+// without --delete, and a workflow that changed on both sides is not changed on either side.
 
 export type Options = { directory: string; dryRun: boolean; force: boolean; delete: boolean }
 
@@ -29,7 +29,7 @@ const NOTE = 'pushed from a folder'
 
 type Remote = { workflow: Workflow; exported: WorkflowExport; isPushed: boolean }
 
-/** Workflows that the caller may change and that have an active version. */
+/** Returns the workflows that the caller may change and that have an active version. */
 async function readRemote(client: Client, userId: string): Promise<Remote[]> {
   const found: Remote[] = []
   for await (const workflow of all(client.listWorkflows)) {
@@ -61,7 +61,10 @@ const remember = (known: State[string], file: string, workflow_id: string, docum
   known[file] = { workflow_id, sha256: hashOf(document) }
 }
 
-/** The file of a workflow: the one it was in step with, else one of the same name that belongs to no other. */
+/**
+ * Returns the file of a workflow: the file it was last synchronized with, or else a file with the same name that
+ * belongs to no other workflow.
+ */
 function fileOf(
   { workflow }: Remote,
   known: State[string],
@@ -152,7 +155,7 @@ function pullOne(
   return { ...line, outcome: here ? 'changed' : 'created' }
 }
 
-/** Files whose workflows others start come first. */
+/** Orders the files so that a workflow precedes the workflows that start it. */
 function inOrder(local: ReadonlyMap<string, Document>): string[] {
   const byName = new Map([...local].map(([file, { name }]) => [name, file]))
   const ordered = new Set<string>()
@@ -206,7 +209,10 @@ function findRemote(
   return called[0]
 }
 
-/** Only what was pushed from here and whose file is gone is ever deleted. */
+/**
+ * Handles a workflow without a file. Only a workflow that was pushed from this folder and whose file was removed is
+ * ever deleted.
+ */
 async function goneHere(
   client: Client,
   { dryRun, ...options }: Options,
@@ -274,11 +280,11 @@ async function pushOne(
   }
 }
 
-/** In a dry run the workflows that this push would create are not there yet. */
+/** In a dry run, workflows that this push would create do not exist yet. */
 const isComing = (message: string, coming: ReadonlySet<string>): boolean =>
   [...coming].some((name) => message.startsWith(`there is no workflow "${name}" `))
 
-/** 0: in step. 1: something was refused. 3: a conflict. 4: a dry run found something to do. */
+/** 0: synchronized. 1: a change was refused. 3: a conflict. 4: a dry run found changes. */
 export function exitCodeOf(lines: readonly Line[], dryRun: boolean): number {
   const has = (...outcomes: Outcome[]): boolean => lines.some(({ outcome }) => outcomes.includes(outcome))
   if (has('failed')) return 1

@@ -5,11 +5,11 @@ import type { NodeDescriptor } from '#model/node'
 import type { Client } from '../client.ts'
 import { all } from '../lists.ts'
 
-// What the converter has to know of a service, asked for by the command line and by the console.
+// The data that the converter needs from a service. The command line and the console request it.
 
 type Asked = Pick<Client, 'getPalette' | 'listServices' | 'getService' | 'listCredentials'>
 
-/** The node types and services that the converter writes for. */
+/** Returns the node types and services that the converter can use. */
 export async function optionsFrom(client: Asked): Promise<ConvertOptions> {
   const { groups } = await client.getPalette()
   const kinds: Kinds = new Map(
@@ -27,7 +27,7 @@ async function catalogueFrom(client: Asked): Promise<Catalogue> {
   return found
 }
 
-/** The credentials of the workspace that have the name of one that is wanted; two of one name are none. */
+/** Returns the credentials of the workspace by name. A name that two credentials have is left out. */
 export async function credentialIds(client: Asked): Promise<ReadonlyMap<string, string>> {
   const ids = new Map<string, string>()
   const twice = new Set<string>()

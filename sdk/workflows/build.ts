@@ -1,9 +1,10 @@
 import type { Edge, Join, Json, JsonObject, OnError, RetryPolicy, Node as StoredNode } from '#model/definition'
 import { type Cel, makeRef, plain, type Ref, type Untyped, type Value } from './values.ts'
 
-// Workflows as code. `workflow(name)` collects nodes and edges; `definition()` gives what the service stores.
+// Workflows as code. `workflow(name)` collects nodes and edges; `definition()` returns the definition that the service
+// stores.
 
-/** A node type with its arguments: what `http.request({…})` returns. */
+/** A node type with its arguments, as `http.request({…})` returns it. */
 export type Spec<Output = Untyped, Port extends string = string> = {
   readonly type: string
   readonly args: unknown
@@ -24,11 +25,11 @@ export type NodeOptions = {
   timeout_s?: number
   on_error?: OnError
   join?: Join
-  /** It runs when everything else is over, however that ended. */
+  /** The node runs after everything else has ended, successfully or not. */
   finally?: boolean
-  /** It does nothing: what came in goes out. */
+  /** The node is skipped: its input becomes its output. */
   disabled?: boolean
-  /** Nodes that this one runs after, or `[node, port]`. The same as an edge from each of them. */
+  /** Nodes, or `[node, port]`, after which this node runs. The same as an edge from each of them. */
   after?: Placed | readonly [Placed, string] | readonly (Placed | readonly [Placed, string])[]
 }
 
@@ -54,13 +55,13 @@ export type Workflow<Input = Untyped> = Graph<Input> & {
 export const ref = <Output>({ id }: Placed<Output>): Ref<Output> =>
   makeRef(/^[A-Za-z_]\w*$/.test(id) ? `nodes.${id}.output` : `nodes[${JSON.stringify(id)}].output`)
 
-/** Inside the body of a `map`: the item and its position. */
+/** The item and its index inside the body of a `map`. */
 export const item = <T = Untyped>(): Ref<T> => makeRef('item')
 export const index: Ref<number> = makeRef('index')
-/** Inside a `loop`: what the turn before gave, and how many turns there were before this one. */
+/** The output of the previous iteration of a `loop`, and the number of previous iterations. */
 export const loopState = <T = Untyped>(): Ref<T> => makeRef('state')
 export const turn: Ref<number> = makeRef('turn')
-/** Facts about the execution. */
+/** Data about the execution. */
 export const execution: Ref<Untyped> = makeRef('execution')
 /** A variable of the workspace. */
 export const variable = <T = Untyped>(name: string): Ref<T> => makeRef(`vars.${name}`)
@@ -100,7 +101,7 @@ function collect<Input>(): { graph: Graph<Input>; stored: { nodes: StoredNode[];
   return { graph, stored }
 }
 
-/** The body of a `map` or `loop`: a graph of its own whose output is what `build` returns. */
+/** Creates the body of a `map` or `loop`: a separate graph whose output is the return value of `build`. */
 export function body(build: (graph: Omit<Graph, 'output'>) => unknown): Definition {
   const { graph, stored } = collect<Untyped>()
   const output = build(graph)
@@ -120,10 +121,13 @@ export function workflow<Input = Untyped>(name: string, { inputs }: { inputs?: J
   }
 }
 
-/** A credential, connection, dataset, channel or workflow by its name in the workspace that the workflow is pushed to. */
+/**
+ * Refers to a credential, connection, dataset, channel or workflow by its name in the workspace that the workflow is
+ * pushed to.
+ */
 export const named = (kind: string, name: string): Untyped => ({ $name: name, kind })
 
-/** A constructor of specs for one node type. */
+/** Returns a constructor of specs for one node type. */
 export const define =
   <Args, Output, Port extends string>(type: string) =>
   <O = Output>(...[args]: object extends Args ? [args?: Value<Args>] : [args: Value<Args>]): Spec<O, Port> => ({

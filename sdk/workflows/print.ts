@@ -1,7 +1,8 @@
 import type { Edge, Json, JsonObject, Node } from '#model/definition'
 import type { Definition } from './build.ts'
 
-// A definition as code that builds the same definition again. Printing what printed code builds gives the same code.
+// Prints a definition as code that builds the same definition. Printing the definition that this code builds gives the
+// same code.
 
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/
 const RESERVED = new Set(
@@ -17,7 +18,7 @@ const quote = (text: string): string =>
 
 const key = (name: string): string => (IDENTIFIER.test(name) ? name : quote(name))
 
-/** A name for each node, unlike the names of the others and of the node types. */
+/** Returns a name for each node that differs from the names of other nodes and of node types. */
 function namesOf(nodes: Node[], taken: Set<string>): Map<string, string> {
   const names = new Map<string, string>()
   const used = new Set([...taken, ...RESERVED])
@@ -33,7 +34,7 @@ function namesOf(nodes: Node[], taken: Set<string>): Map<string, string> {
 
 const STEP = /^(?:\.([A-Za-z_$][\w$]*)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\])/
 
-/** `.body.items[0]` as code, or undefined where a part of it is none. */
+/** Returns `.body.items[0]` as code. Undefined if a part of the path cannot be written as code. */
 function printSteps(path: string): string | undefined {
   let [rest, code] = [path, '']
   while (rest !== '') {
@@ -56,7 +57,10 @@ function printRef(path: string, names: Map<string, string>): string | undefined 
   return steps === undefined ? undefined : `wf.input${steps}`
 }
 
-/** Text of an expression inside a template: `cel` reads it raw, so only what would end or interpolate it cannot be there. */
+/**
+ * Returns an expression as a `cel` template. `cel` reads the text raw, so text that would end or interpolate the
+ * template is not possible.
+ */
 const printCel = (text: string): string | undefined => (/[`\\]|\$\{|\r/.test(text) ? undefined : `cel\`${text}\``)
 
 function printValue(value: Json, names: Map<string, string>, indent: string): string {
@@ -96,7 +100,10 @@ function printEdge({ from, to, when }: Edge, names: Map<string, string>): string
   return `wf.edge(${names.get(from.node)}, ${names.get(to)}${more})\n`
 }
 
-/** Code of a module whose default export is the workflow. Throws where the definition has a field that code cannot say. */
+/**
+ * Returns the code of a module whose default export is the workflow. Throws if the definition has a field that code
+ * cannot express.
+ */
 export function printWorkflow(name: string, definition: Definition): string {
   const { nodes, edges, inputs, output, layout, ...rest } = definition
   const known = new Set<string>(['id', 'type', 'args', ...NODE_OPTIONS])

@@ -7,11 +7,14 @@ import { waitForExecution } from '#sdk/executions'
 import type { Execution } from '#sdk/types.generated'
 import type { Workflow } from './build.ts'
 
-// Runs workflows of code on a Heddle of the test's own.
+// Runs workflows in code on a separate Heddle for the test.
 
 export type LocalHeddle = {
   readonly client: Client
-  /** Publishes the workflow and runs it. Resolves when it has ended, or with `until: 'waiting'` when it waits for a person. */
+  /**
+   * Publishes the workflow and runs it. Resolves when the execution has ended or, with `until: 'waiting'`, waits for a
+   * person.
+   */
   run<Input>(workflow: Workflow<Input>, input: Input, options?: { until?: 'finished' | 'waiting' }): Promise<Execution>
   stop(): Promise<void>
 }
@@ -52,7 +55,7 @@ export async function startHeddle(options: { command?: [string, ...string[]] } =
   }
 }
 
-/** The address and the demo key, which the first start prints. */
+/** Reads the address and the demo key, which the first start prints. */
 function readyLines(output: NodeJS.ReadableStream, gone: Promise<void>): Promise<{ baseUrl: string; token: string }> {
   return new Promise((resolve, reject) => {
     let text = ''

@@ -1,6 +1,6 @@
-// References and expressions with the types of what they yield. They become `{"$ref": …}` and `{"$cel": …}` in the definition.
+// References and expressions, typed by their results. They become `{"$ref": …}` and `{"$cel": …}` in the definition.
 
-/** JSON whose type nobody declared. It can be read further without a check. */
+/** JSON of an undeclared type. Its fields can be read without a check. */
 // biome-ignore lint/suspicious/noExplicitAny: the output of a vendor has no type, and `unknown` could not be read further
 export type Untyped = any
 
@@ -8,7 +8,10 @@ declare const yields: unique symbol
 
 type IsAny<T> = 0 extends 1 & T ? true : false
 
-/** A reference to a value of type T. Its fields are references too: `ref(fetch).body.items[0]`. Of an unknown type it is `any`. */
+/**
+ * A reference to a value of type T. Its fields are also references: `ref(fetch).body.items[0]`. A reference to an
+ * unknown type is `any`.
+ */
 export type Ref<T> =
   IsAny<T> extends true
     ? Untyped
@@ -21,7 +24,7 @@ export type Ref<T> =
 /** An expression that yields a T. */
 export type Cel<T> = { readonly [yields]?: T; $cel: string }
 
-/** A T, or a reference or expression for it or for any part of it. */
+/** A T, or a reference or expression that yields T or a part of it. */
 export type Value<T> =
   | Ref<T>
   | Cel<T>
@@ -33,7 +36,7 @@ export type Value<T> =
           ? { [Field in keyof T]: Value<T[Field]> }
           : T)
 
-/** The type that a value has once it is resolved. */
+/** The type of a value after it is resolved. */
 export type Resolved<V> =
   IsAny<V> extends true
     ? Untyped
@@ -53,7 +56,7 @@ const SAFE = /^[A-Za-z_$][\w$]*$/
 const step = (key: string): string =>
   /^\d+$/.test(key) ? `[${key}]` : SAFE.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`
 
-/** The reference with this path. Names that JSON.stringify and promises look for are not fields. */
+/** Returns the reference with this path. Property names that JSON.stringify and promises look up are not fields. */
 export function makeRef<T>(path: string): Ref<T> {
   return new Proxy(Object.create(null), {
     get(_, key) {
@@ -68,7 +71,10 @@ export function makeRef<T>(path: string): Ref<T> {
 export const pathOf = (value: unknown): string | undefined =>
   value !== null && typeof value === 'object' ? (value as { [PATH]?: string })[PATH] : undefined
 
-/** An expression. References in it become their paths, other values their JSON: `` cel<boolean>`${ref(a).count} > ${3}` ``. */
+/**
+ * Creates an expression. References in it become their paths, other values their JSON: `` cel<boolean>`${ref(a).count}
+ * > ${3}` ``.
+ */
 export const cel = <T = Untyped>(texts: TemplateStringsArray, ...values: unknown[]): Cel<T> => ({
   $cel: texts.raw.reduce((text, next, at) => {
     const value = values[at - 1]
@@ -76,5 +82,5 @@ export const cel = <T = Untyped>(texts: TemplateStringsArray, ...values: unknown
   }),
 })
 
-/** Plain JSON: references become `{"$ref": …}`. */
+/** Converts a value to plain JSON: references become `{"$ref": …}`. */
 export const plain = <T>(value: T): unknown => JSON.parse(JSON.stringify(value))

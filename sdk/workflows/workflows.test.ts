@@ -10,21 +10,21 @@ import { printWorkflow } from './print.ts'
 import * as values from './values.ts'
 import { cel, type Ref } from './values.ts'
 
-/** Runs printed code without its import, on the builder of this checkout. */
+/** Runs printed code without its import, with the builder of this checkout. */
 function build(code: string): { name: string; definition(): Definition } {
   const known = { ...builder, ...nodes, ...values }
   const source = code.replace(/^import .*\n/, '').replace('export default wf', 'return wf')
   return new Function(...Object.keys(known), source)(...Object.values(known))
 }
 
-/** Every workflow in the documents. */
+/** All workflows in the documentation. */
 const documented = ['workflows.md', 'approvals.md'].flatMap((file) => {
   const text = readFileSync(join(import.meta.dirname, '..', '..', 'docs', file), 'utf8')
   return [...text.matchAll(/^```json workflow\n([\s\S]*?)^```/gm)].map(([, json]) => JSON.parse(json!) as Definition)
 })
 
 describe('the builder', () => {
-  test('makes the definition that the service stores', () => {
+  test('creates the definition that the service stores', () => {
     const wf = workflow<{ url: string }>('Names', { inputs: { type: 'object', required: ['url'] } })
     const fetch = wf.node('fetch', http.request({ url: wf.input.url }), { on_error: 'route', timeout_s: 20 })
     const name = wf.node('name', set({ values: { text: ref(fetch).body.items[0]['first name'] } }), { after: fetch })
@@ -50,7 +50,7 @@ describe('the builder', () => {
     })
   })
 
-  test('a map has a graph of its own, with the item and its position', () => {
+  test('gives a map its own graph, with the item and its index', () => {
     const wf = workflow('Each')
     const each = wf.node(
       'each',
@@ -79,7 +79,7 @@ describe('the builder', () => {
     })
   })
 
-  test('several nodes and ports may come before', () => {
+  test('accepts several preceding nodes and ports', () => {
     const wf = workflow('Joined')
     const a = wf.node('a', branch({ cases: [{ port: 'yes', when: cel`true` }] }))
     const b = wf.node('b', set({ values: {} }))
@@ -98,7 +98,7 @@ describe('the builder', () => {
     expect(() => wf.node('a', set({ values: {} }))).toThrow('two nodes with the id "a"')
   })
 
-  test('a later node knows the output of an earlier one', () => {
+  test('gives later nodes the output type of earlier nodes', () => {
     const wf = workflow('Typed')
     const made = wf.node('made', set({ values: { count: 3, names: ['a'] } }))
     expectTypeOf(ref(made).count).toExtend<Ref<number>>()
@@ -162,7 +162,7 @@ describe('printed code', () => {
     expect(printWorkflow(built.name, built.definition())).toBe(code)
   })
 
-  test('refuses a field that it cannot keep', () => {
+  test('is refused for a field that code cannot express', () => {
     const definition = { nodes: [], edges: [], secret: 1 } as unknown as Definition
     expect(() => printWorkflow('A', definition)).toThrow('has no field secret')
   })

@@ -9,7 +9,8 @@ import { makeBuiltin } from './builtin/builtin.ts'
 import type { BillingPlan, BillingProvider, Customer } from './index.ts'
 import { connectStripe, makeStripe } from './stripe/stripe.ts'
 
-// What every billing provider must do, seen through its own eyes: the ledger in PostgreSQL, and Stripe through its real SDK.
+// The contract of every billing provider, checked by reading the provider's own state: the ledger in PostgreSQL, and
+// Stripe through its real SDK.
 
 const WORKS = '4242424242424242'
 const CHARGES_FAIL = '4000000000000341'
@@ -107,7 +108,7 @@ async function makeStripeBench(): Promise<Bench> {
       const status = first === 'requires_action' ? fake.confirmSetup(client_secret, number) : first
       const snapshot = await provider.read(customer)
       const [only, ...others] = snapshot!.methods
-      // The service makes the first card the default; the ledger does so by itself.
+      // The service makes the first card the default for Stripe; the ledger does so itself.
       if (only && others.length === 0) await provider.setDefaultMethod(customer, only.ref, newId())
       return status
     },
@@ -145,7 +146,7 @@ describe.each([
     return customer
   }
 
-  test('says who it is', () => {
+  test('reports its name', () => {
     expect(provider.name).toBe(name)
   })
 
@@ -159,7 +160,7 @@ describe.each([
     ])
   })
 
-  test('a declined card leaves no method, one that needs its holder is there after the second word', async () => {
+  test('a declined card adds no method, and a card that its holder must confirm is added at the second confirmation', async () => {
     const customer = await bench.newCustomer()
     expect(await bench.addCard(customer, DECLINED)).toBe('declined')
     expect((await read(customer)).methods).toEqual([])
@@ -167,7 +168,7 @@ describe.each([
     expect((await read(customer)).methods).toHaveLength(1)
   })
 
-  test('exactly one method is the default, whichever is chosen or removed', async () => {
+  test('exactly one method is the default after every choice and removal', async () => {
     const customer = await withCard()
     await bench.addCard(customer, '5555555555554444')
     const [newer, older] = (await read(customer)).methods
@@ -179,7 +180,7 @@ describe.each([
     expect((await read(customer)).methods.map(({ ref, is_default }) => [ref, is_default])).toEqual([[older!.ref, true]])
   })
 
-  test('a subscription is active, knows its plan and request, and its first invoice is paid', async () => {
+  test('a subscription is active, stores its plan and request, and its first invoice is paid', async () => {
     const customer = await withCard()
     await provider.subscribe(customer, order(team, { requestKey: 'r1' }))
     const { subscriptions, invoices } = await read(customer)
@@ -197,7 +198,7 @@ describe.each([
     expect(invoices[0]!.lines.reduce((sum, line) => sum + line.amount, 0)).toBe(3000)
   })
 
-  test('a coupon is taken off and the tax added, as lines that add up; a coupon for once is off the first invoice only', async () => {
+  test('a coupon is subtracted and the tax is added as lines that add up; a one-time coupon applies to the first invoice only', async () => {
     const customer = await withCard()
     const discount = { code: 'HALF', percent_off: 50, duration: 'once' } as const
     await provider.subscribe(customer, { ...order(taxed), discount })
@@ -209,7 +210,7 @@ describe.each([
     expect(invoices[1]!.lines.map(({ amount }) => amount)).toEqual([3000, -1500, 285])
   })
 
-  test('another plan ends the coupon, and what was paid with coupon and tax is credited with them', async () => {
+  test('a change of plan ends the coupon, and the credit includes the coupon and the tax that were paid', async () => {
     const customer = await withCard()
     const discount = { code: 'HALF', percent_off: 50, duration: 'forever' } as const
     await provider.subscribe(customer, { ...order(taxed), discount })
@@ -219,7 +220,7 @@ describe.each([
     expect((await read(customer)).invoices[0]).toMatchObject({ amount_due: 9000 })
   })
 
-  test('the same request twice is one subscription and one invoice', async () => {
+  test('a repeated request creates one subscription and one invoice', async () => {
     const customer = await withCard()
     const same = order(team, { requestKey: 'again' })
     await provider.subscribe(customer, same)
@@ -236,13 +237,13 @@ describe.each([
     expect(invoices).toMatchObject([{ status: 'paid', amount_due: 0 }])
   })
 
-  test('a first payment that is declined leaves nothing behind', async () => {
+  test('a declined first payment leaves no subscription or invoice', async () => {
     const customer = await withCard(CHARGES_FAIL)
     await expect(provider.subscribe(customer, order(team))).rejects.toMatchObject({ code: 'card_declined' })
     expect(await read(customer)).toMatchObject({ subscriptions: [], invoices: [] })
   })
 
-  test('a trial costs nothing, and its end begins the paid periods', async () => {
+  test('a trial costs nothing, and the paid periods start at its end', async () => {
     const customer = await withCard()
     await provider.subscribe(customer, order(team, { trialDays: 14 }))
     expect(await read(customer)).toMatchObject({
@@ -256,7 +257,7 @@ describe.each([
     })
   })
 
-  test('a dearer plan is charged for the rest of the period at once', async () => {
+  test('a change to a more expensive plan is charged for the rest of the period at once', async () => {
     const customer = await withCard()
     await provider.subscribe(customer, order(team))
     const before = (await read(customer)).subscriptions[0]!
@@ -264,25 +265,25 @@ describe.each([
     const { subscriptions, invoices } = await read(customer)
     expect(subscriptions[0]).toMatchObject({ plan_id: business.plan_id, current_period_end: before.current_period_end })
     const [change] = invoices
-    // The period has only begun: nearly all of the difference.
+    // The period has only just started, so nearly all of the difference is charged.
     expect(change!.amount_paid).toBeGreaterThan(5_990)
     expect(change!.amount_paid).toBeLessThanOrEqual(6_000)
     expect(change!.lines.slice(0, 2).map(({ proration }) => proration)).toEqual([true, true])
     expect(change!.lines[0]!.amount).toBeLessThan(0)
   })
 
-  test('a cheaper plan leaves credit that pays later invoices', async () => {
+  test('a change to a cheaper plan leaves credit that pays later invoices', async () => {
     const customer = await withCard()
     await provider.subscribe(customer, order(business))
     const { ref } = (await read(customer)).subscriptions[0]!
     await provider.changePlan(customer, ref, team, newId())
     expect((await read(customer)).invoices[0]).toMatchObject({ amount_due: 0, status: 'paid' })
     await bench.passPeriod(customer)
-    // About 6000 of credit against 3000 due.
+    // About 6000 of credit covers the 3000 due.
     expect((await read(customer)).invoices[0]).toMatchObject({ amount_due: 0, status: 'paid' })
   })
 
-  test('another interval begins a new period', async () => {
+  test('a change to another interval starts a new period', async () => {
     const customer = await withCard()
     await provider.subscribe(customer, order(team))
     const { ref } = (await read(customer)).subscriptions[0]!
@@ -294,7 +295,7 @@ describe.each([
     expect(invoices[0]!.amount_paid).toBeGreaterThan(26_990)
   })
 
-  test('a change that cannot be paid changes nothing', async () => {
+  test('a change of plan whose payment fails changes nothing', async () => {
     const customer = await withCard()
     await bench.addCard(customer, CHARGES_FAIL)
     await provider.subscribe(customer, order(team))
@@ -307,7 +308,7 @@ describe.each([
     expect(after.invoices).toEqual(before.invoices)
   })
 
-  test('a period that ends is followed by the next, with an invoice of its own', async () => {
+  test('a period that ends is followed by the next period, which has its own invoice', async () => {
     const customer = await withCard()
     await provider.subscribe(customer, order(team))
     const before = (await read(customer)).subscriptions[0]!
@@ -321,7 +322,7 @@ describe.each([
     expect(invoices[0]!.number).toMatch(/-0002$/)
   })
 
-  test('a renewal that fails is past due, and a working card made the default pays it', async () => {
+  test('a failed renewal is past due until a working card becomes the default and pays it', async () => {
     const customer = await withCard()
     await bench.addCard(customer, CHARGES_FAIL)
     await provider.subscribe(customer, order(team))
@@ -339,7 +340,7 @@ describe.each([
     })
   })
 
-  test('a cancellation waits for the end of the period, and can be taken back until then', async () => {
+  test('a cancellation takes effect at the end of the period and can be reversed until then', async () => {
     const customer = await withCard()
     await provider.subscribe(customer, order(team))
     const { ref } = (await read(customer)).subscriptions[0]!
@@ -353,7 +354,7 @@ describe.each([
     expect((await read(customer)).invoices).toHaveLength(1)
   })
 
-  test('a cancellation at once ends it at once, and a new one can follow', async () => {
+  test('an immediate cancellation ends the subscription at once, and a new subscription can follow', async () => {
     const customer = await withCard()
     await provider.subscribe(customer, order(team))
     const { ref } = (await read(customer)).subscriptions[0]!

@@ -4,7 +4,7 @@ import { toWire } from '#platform/ids'
 import type { SubscriptionStatus } from './index.ts'
 import { formatMoney } from './money.ts'
 
-// What the owners of a workspace hear of its bills, in the transaction that made it true.
+// Notifies the owners of a workspace about its bills, in the same transaction as the change itself.
 
 const ownersOf = async (tx: Tx, workspaceId: string): Promise<string[]> =>
   (
@@ -18,7 +18,7 @@ const LINK = '/billing'
 type InvoiceFacts = { invoice_id: string; number: string | null; amount_due: number; currency: string }
 
 export async function tellInvoicePaid(tx: Tx, workspaceId: string, invoice: InvoiceFacts): Promise<void> {
-  // A free period is no news.
+  // An invoice for a free period causes no notification.
   if (invoice.amount_due === 0) return
   await deliverEvent(tx, {
     workspaceId,

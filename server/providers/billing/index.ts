@@ -1,21 +1,25 @@
-// What the service needs of the provider that keeps the money. Two complete implementations: `stripe`, and `builtin`, a ledger in our
-// own PostgreSQL. Amounts are whole minor units (cents). Every write takes a key: the same key again is the same effect.
+// The interface of a payment provider. There are two complete implementations: `stripe`, and `builtin`, a ledger in our
+// own PostgreSQL. Amounts are whole minor units (cents). Every write accepts a key: repeating a write with the same key
+// has no further effect.
 
 export type ProviderName = 'builtin' | 'stripe'
 
-/** A workspace as the provider knows it. */
+/** A workspace as a customer of the provider. */
 export type Customer = { workspaceId: string; customerId: string; ref: string }
 
-/** What is used of the operator's language models: tokens, or millionths of a US dollar of what they cost. */
+/**
+ * The kinds of metered usage of the operator's language models: tokens, or the cost of the models in millionths of a US
+ * dollar.
+ */
 export const meters = ['model_tokens', 'model_cost'] as const
 export type Meter = (typeof meters)[number]
 
-/** `unit_amount` for every `per` units beyond those that are included in a period. `per` is a power of ten. */
+/** Charges `unit_amount` for every `per` units above the number included in a period. `per` is a power of ten. */
 export type UsagePrice = { meter: Meter; unit_amount: number; per: number; included: number }
-/** Added to what a plan costs. */
+/** A tax that is added to the price of a plan. */
 export type Tax = { name: string; percent: number }
 
-/** What a coupon takes off the price of a plan: its first paid period, or all of them. */
+/** A coupon that reduces the price of a plan, for its first paid period or for all periods. */
 export type Discount = { code: string; percent_off: number; duration: 'once' | 'forever' }
 
 export type BillingPlan = {
@@ -43,7 +47,7 @@ export type SubscriptionStatus = 'trialing' | 'active' | 'past_due' | 'cancelled
 
 export type ProviderSubscription = {
   ref: string
-  /** null where it was not made by us. */
+  /** Null if Heddle did not create the subscription. */
   plan_id: string | null
   status: SubscriptionStatus
   current_period_start: Date
@@ -63,7 +67,7 @@ export type InvoiceLine = {
   proration: boolean
   period_start: string
   period_end: string
-  /** Where it is for usage: what was used, `quantity` of it beyond what is included. */
+  /** Set on a line for usage: the meter of which `quantity` units were used beyond the included number. */
   meter?: Meter | null
 }
 
@@ -84,7 +88,7 @@ export type ProviderInvoice = {
   created_at: Date
 }
 
-/** Everything the provider knows of one customer, newest first. */
+/** All data that the provider has about one customer, newest first. */
 export type Snapshot = { methods: Method[]; subscriptions: ProviderSubscription[]; invoices: ProviderInvoice[] }
 
 type SetupIntent = { ref: string; client_secret: string }
@@ -96,47 +100,51 @@ export type Confirmation = { status: 'succeeded'; methodRef: string } | { status
 export type Order = {
   plan: BillingPlan
   trialDays: number
-  /** Kept with the subscription, so that a repeated request recognises what it made. */
+  /** Stored with the subscription, so that a repeated request recognizes the subscription it created. */
   requestKey: string
-  /** Counts the attempts whose outcome is known; at most one subscription comes of each. */
+  /** Counts the attempts with a known outcome. Each attempt creates at most one subscription. */
   attempt: number
   discount: Discount | null
 }
 
 export type BillingProvider = {
   readonly name: ProviderName
-  /** false: our tables are the ledger itself. true: they are a cache, to be re-read after every change. */
+  /** False if our tables are the ledger itself. True if they are a cache that must be re-read after every change. */
   readonly cached: boolean
-  /** The provider's reference of the customer. */
+  /** Returns the provider's reference of the customer. */
   createCustomer(customer: { workspaceId: string; name: string; email: string; key: string }): Promise<string>
   createSetupIntent(customer: Customer, intent: { id: string; key: string }): Promise<SetupIntent>
-  /** Only where no browser library of the provider does it. */
+  /** Null if the provider's own browser library confirms setup intents. */
   readonly confirmSetupIntent:
     | ((customer: Customer, intent: { id: string; client_secret: string; card: Card }) => Promise<Confirmation>)
     | null
   setDefaultMethod(customer: Customer, methodRef: string, key: string): Promise<void>
-  /** `nextDefault` becomes the default when the removed one was. */
+  /** `nextDefault` becomes the default if the removed method was the default. */
   removeMethod(customer: Customer, method: { ref: string; nextDefault: string | null }, key: string): Promise<void>
   /**
-   * Throws `card_declined` and leaves nothing behind where the first payment fails. Where the bank asks the holder to confirm it,
-   * the subscription comes to be when the holder has done so in the browser, with this secret.
+   * Throws `card_declined` and creates nothing if the first payment fails. If the bank requires the cardholder to
+   * confirm the payment, returns a secret; the subscription starts when the holder has confirmed in the browser with
+   * this secret.
    */
   subscribe(customer: Customer, order: Order): Promise<{ client_secret: string } | void>
-  /** A coupon belongs to its plan and ends with it. What is left of the old price is credited, the rest of the period at the new one charged at once; or nothing changes. */
+  /**
+   * Credits the unused part of the old price and charges the rest of the period at the new price at once. If the charge
+   * fails, nothing changes. A coupon belongs to its plan and ends with the plan.
+   */
   changePlan(customer: Customer, subscriptionRef: string, plan: BillingPlan, key: string): Promise<void>
   cancel(customer: Customer, subscriptionRef: string, when: 'period_end' | 'now', key: string): Promise<void>
-  /** Takes back a cancellation at the end of the period. */
+  /** Reverses a cancellation that waits for the end of the period. */
   resume(customer: Customer, subscriptionRef: string, key: string): Promise<void>
-  /** Only where the provider adds up what is used. The same report again is the same report. */
+  /** Null if the provider does not add up usage. Repeating a report has no further effect. */
   readonly reportUsage: ((customer: Customer, report: UsageReport) => Promise<void>) | null
-  /** undefined where the provider no longer knows the customer. */
+  /** Undefined if the provider no longer knows the customer. */
   read(customer: Customer): Promise<Snapshot | undefined>
 }
 
-/** A repeated event has the same `id`. */
+/** A repeated report has the same `id`. */
 export type UsageReport = { id: string; meter: Meter; quantity: number; at: Date }
 
-/** A webhook whose signature was found good. */
+/** A webhook event with a verified signature. */
 export type ProviderEvent = { id: string; type: string; customerRef: string | null }
 
 export type WebhookReader = (body: Buffer, signature: string | undefined) => Promise<ProviderEvent>

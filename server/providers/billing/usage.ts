@@ -7,7 +7,7 @@ const names: Record<Meter, string> = {
 
 export const nameOfMeter = (meter: Meter): string => names[meter]
 
-/** What a quantity costs beyond what is included, rounded half up. BigInt: a price times tokens passes 2^53. */
+/** Returns the price of the quantity above the included units, rounded half up. BigInt: price × tokens exceeds 2^53. */
 export function usageAmount({ unit_amount, per, included }: UsagePrice, quantity: number): number {
   const charged = BigInt(Math.max(0, quantity - included))
   return Number((2n * charged * BigInt(unit_amount) + BigInt(per)) / (2n * BigInt(per)))

@@ -27,8 +27,8 @@ afterAll(async () => {
   await directory.remove()
 })
 
-describe.each(['disk', 's3'])('blobs on %s', (name) => {
-  test('what was put is got back byte for byte; what was not is undefined', async () => {
+describe.each(['disk', 's3'])('a blob store on %s', (name) => {
+  test('returns a stored blob byte for byte, and undefined for an unknown key', async () => {
     const blobs = stores[name]!
     const bytes = Buffer.from(Array.from({ length: 70_000 }, (_, n) => n % 256))
     await blobs.put('runs/1/a', bytes)
@@ -40,7 +40,7 @@ describe.each(['disk', 's3'])('blobs on %s', (name) => {
     expect((await blobs.get('runs/1/a'))!.toString()).toBe('again')
   })
 
-  test('one is removed, or all under a prefix and no other; removing nothing is no mistake', async () => {
+  test('removes one blob, or all blobs under a prefix and no others; removing an absent blob is not an error', async () => {
     const blobs = stores[name]!
     for (const key of ['runs/2/a', 'runs/2/b', 'runs/2/c/d', 'runs/2/e', 'runs/22/x'])
       await blobs.put(key, Buffer.from(key))
@@ -62,7 +62,7 @@ describe.each(['disk', 's3'])('streams on %s', (name) => {
     }
   }
 
-  test('more than a part comes back as it went, and any part of it alone', async () => {
+  test('a blob larger than one part is returned unchanged, whole or as a byte range', async () => {
     const blobs = stores[name]!
     await blobs.putStream('files/large', blocks(19))
     const whole = await buffer((await blobs.stream('files/large'))!)
@@ -71,7 +71,7 @@ describe.each(['disk', 's3'])('streams on %s', (name) => {
     expect([...part]).toEqual([0, 1])
   })
 
-  test('nothing is left of what broke off', async () => {
+  test('an upload that fails leaves nothing behind', async () => {
     const blobs = stores[name]!
     for (const failAt of [0, 3, 12])
       await expect(blobs.putStream('files/broken', blocks(15, failAt))).rejects.toThrow('the sender is gone')
@@ -79,12 +79,12 @@ describe.each(['disk', 's3'])('streams on %s', (name) => {
   })
 })
 
-test('a bucket that is busy for a moment is asked again', async () => {
+test('a request to a bucket that is briefly busy is retried', async () => {
   s3.failNext(2)
   await stores.s3!.put('busy', Buffer.from('kept'))
   expect(s3.keys()).toContain('busy')
 })
 
-test('a key cannot leave the folder of the blobs', async () => {
+test('a key cannot point outside the folder of the blobs', async () => {
   await expect(stores.disk!.put('../outside', Buffer.from('x'))).rejects.toThrow('may not leave')
 })

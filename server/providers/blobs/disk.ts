@@ -3,7 +3,10 @@ import { dirname, join, normalize, sep } from 'node:path'
 import { newId } from '#platform/ids'
 import type { Blobs } from './index.ts'
 
-/** Blobs as files. A put is whole or absent: it is written beside its place, flushed, then renamed. */
+/**
+ * Stores blobs as files. A put is complete or absent: the file is written under a temporary name, flushed, then
+ * renamed.
+ */
 export const makeDiskBlobs = (folder: string): Blobs => {
   const placeOf = (key: string): string => {
     const place = normalize(join(folder, key))

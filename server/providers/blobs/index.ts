@@ -1,13 +1,18 @@
 import type { Readable } from 'node:stream'
 
-/** Bytes by key. Keys are ours (never tenant text), `/`-separated; what a key names never changes once put. */
+/**
+ * Stores bytes by key. Keys are `/`-separated and created by Heddle, never from tenant text. A stored blob never
+ * changes.
+ */
 export type Blobs = {
   put(key: string, bytes: Uint8Array): Promise<void>
-  /** Undefined where nothing was put, or it was removed. */
+  /** Returns undefined if the key was never stored or was removed. */
   get(key: string): Promise<Buffer | undefined>
-  /** Puts what comes, holding no more than a part of it. Whole or absent, as `put`; fails as its source fails. */
+  /**
+   * Stores a stream and holds at most one part in memory. Complete or absent, like `put`; fails if its source fails.
+   */
   putStream(key: string, chunks: AsyncIterable<Buffer>): Promise<void>
-  /** Likewise, piece by piece: for what is passed on and not looked at. `to` is the last byte. */
+  /** Like `get`, but as a stream, for content that is passed on unread. `to` is the last byte, inclusive. */
   stream(key: string, part?: { from: number; to: number }): Promise<Readable | undefined>
   remove(key: string): Promise<void>
   /** Removes every key that starts with `prefix`, which ends in `/`. */

@@ -13,15 +13,17 @@ export type S3Options = {
   bounds?: Bounds
 }
 
-/** Larger than any blob that is read as a whole. */
+/** Limits for reading a whole blob. Every blob that is read as a whole is smaller. */
 const BOUNDS: Bounds = { maxBytes: 128 * 1024 * 1024, timeoutMs: 120 * SECOND }
-/** What is streamed is measured by the code that put it there; an hour is a slow reader of the largest file. */
+/**
+ * Limits for a stream. The writer of a blob limits its size; an hour is enough for a slow reader of the largest file.
+ */
 const STREAM_BOUNDS: Bounds = { maxBytes: Number.POSITIVE_INFINITY, timeoutMs: 3_600 * SECOND }
-/** A part of an upload that is held in memory. */
+/** The size of an upload part that is held in memory. */
 const PART_BYTES = 8 * 1024 * 1024
 const CONNECT_WITHIN = 10 * SECOND
 
-/** The library reads whatever comes, for as long as it comes. */
+/** Limits the size and duration of responses, because the library itself sets no such limits. */
 function boundAnswers({ config: { requestHandler } }: S3Client, bounds: Bounds): void {
   const handle = requestHandler.handle.bind(requestHandler)
   requestHandler.handle = async (...given) => {
@@ -39,7 +41,7 @@ const makeOpener = (options: S3Options, bounds: Bounds): (() => Promise<Opened>)
     opened ??= import('@aws-sdk/client-s3').then((sdk) => {
       const client = new sdk.S3Client({
         region: options.region,
-        // Services other than Amazon's know a bucket by its path, not by a host name.
+        // Services other than Amazon's address a bucket by path, not by host name.
         ...(options.endpoint !== null && { endpoint: options.endpoint, forcePathStyle: true }),
         ...(options.accessKeyId !== null &&
           options.secretAccessKey !== null && {
@@ -59,7 +61,7 @@ const makeOpener = (options: S3Options, bounds: Bounds): (() => Promise<Opened>)
   }
 }
 
-/** Blobs in a bucket. The library is loaded with the first use: most installations keep blobs on disk. */
+/** Stores blobs in a bucket. The library is loaded at first use, because most installations keep blobs on disk. */
 export const makeS3Blobs = (options: S3Options): Blobs => {
   const { bucket: Bucket, bounds = BOUNDS } = options
   const s3 = makeOpener(options, bounds)
@@ -80,7 +82,10 @@ export const makeS3Blobs = (options: S3Options): Blobs => {
     }
   }
 
-  /** In parts: the length is not known, and no more than a part is held. An upload that fails leaves nothing. */
+  /**
+   * Uploads in parts, because the length is unknown and at most one part is held in memory. A failed upload leaves
+   * nothing.
+   */
   const putParts = async (Key: string, first: Buffer, rest: AsyncIterable<Buffer>): Promise<void> => {
     const { client, sdk } = await s3()
     const { UploadId } = await client.send(new sdk.CreateMultipartUploadCommand({ Bucket, Key }))
@@ -147,7 +152,7 @@ export const makeS3Blobs = (options: S3Options): Blobs => {
   }
 }
 
-/** Groups of `PART_BYTES`; the last one may be smaller. */
+/** Groups chunks into buffers of `PART_BYTES`; the last buffer may be smaller. */
 async function* partsOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer, undefined> {
   let held: Buffer[] = []
   let size = 0

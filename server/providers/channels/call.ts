@@ -3,12 +3,13 @@ import { makeBoundedFetch } from '#platform/outgoing/bounded'
 import { OutgoingFailure } from '#platform/outgoing/failure'
 import { ChannelFailure, MAX_ATTACHMENT_BYTES } from './index.ts'
 
-// One request to a vendor's API. What it says in words is not passed on: it may quote the token.
+// Sends one request to a vendor's API. The text of an error response is not passed on, because it may contain the
+// token.
 
 const TIMEOUT = 15 * SECOND
 const LARGEST_ANSWER = 256 * 1024
 
-/** A token goes to the vendor's host alone: redirects are not followed. */
+/** The token is sent only to the vendor's own host: redirects are not followed. */
 const send = makeBoundedFetch({ maxBytes: LARGEST_ANSWER, timeoutMs: TIMEOUT })
 
 export type VendorAnswer = { status: number; body: Record<string, unknown> }
@@ -17,7 +18,7 @@ export async function callVendor(request: {
   vendor: string
   url: string
   headers?: Record<string, string>
-  /** Absent: a question, without a body. */
+  /** If absent, the request is a GET without a body. */
   body?: unknown
   method?: 'POST' | 'PATCH'
   signal: AbortSignal | undefined
@@ -51,7 +52,10 @@ export async function callVendor(request: {
 const FILE_TIMEOUT = 60 * SECOND
 const sendForFile = makeBoundedFetch({ maxBytes: MAX_ATTACHMENT_BYTES, timeoutMs: FILE_TIMEOUT })
 
-/** The bytes behind an address of the vendor. Hosts are compared before: a token goes to the vendor's own alone. */
+/**
+ * Returns the bytes at an address of the vendor. Checks the host first, so that the token is sent only to the vendor's
+ * own hosts.
+ */
 export async function fetchVendorFile(request: {
   vendor: string
   url: string
@@ -94,7 +98,7 @@ export const hostOf = (address: string): string => new URL(address).host
 export const rateLimited = (vendor: string, retryAfterS: number): ChannelFailure =>
   new ChannelFailure('rate_limited', `${vendor} asks for fewer messages`, { retryAfterS: Math.min(retryAfterS, 3600) })
 
-/** The failure's name alone: its message can hold the address, and the address can hold the token. */
+/** Returns only the name of the error: its message can contain the address, and the address can contain the token. */
 const nameOf = (cause: unknown): string => (cause instanceof Error ? cause.name : 'unknown')
 
 function retryAfterOf(response: Response, body: Record<string, unknown>): number {

@@ -10,7 +10,7 @@ import { makeWhatsapp } from './whatsapp.ts'
 
 export type Channels = Readonly<Record<ChannelName, Channel>>
 
-/** `bases` are the addresses of the vendors' APIs, from the settings of the installation. */
+/** `bases` contains the addresses of the vendors' APIs, from the settings of the installation. */
 export const makeChannels = (options: {
   bases: { slack: string; telegram: string; whatsapp: string; discord: string }
   mail: Pick<Mail, 'send'>

@@ -21,16 +21,16 @@ import { splitText, storable } from './text.ts'
 
 type Request = { raw: string | Buffer; headers: Record<string, string> }
 
-/** How each vendor is set up, how its service speaks to us, and what a lie looks like. */
+/** The configuration of each vendor, the requests that its service sends, and forged requests. */
 type Vendor = {
   config: ChannelConfig
-  /** A credential without which nothing may come in. */
+  /** The name of a credential without which no message is accepted. */
   secret: string
   says(text: string, options?: { forged?: boolean; ago?: number }): Request
   expected: Partial<InboundMessage>
-  /** The signature carries a time. */
+  /** Whether the signature includes a time. */
   timed: boolean
-  /** Somebody whom the vendor will not deliver to. */
+  /** A recipient to whom the vendor refuses to deliver. */
   gone: string
   someone: string
 }
@@ -181,7 +181,7 @@ const mailOf = (content: string, type = 'text/html'): Request => ({
   headers: { 'content-type': 'message/rfc822', 'x-inbound-secret': 'inbound-secret-1' },
 })
 
-/** What somebody sends who hopes that no secret is an empty one. */
+/** A request signed with an empty secret, from an attacker who hopes that a missing secret counts as an empty one. */
 function signedWithNothing(name: ChannelName): Request {
   switch (name) {
     case 'slack':
@@ -204,14 +204,14 @@ function signedWithNothing(name: ChannelName): Request {
 }
 
 describe.each(channelNames)('%s', (name) => {
-  test('brings what a person wrote', async () => {
+  test('returns the text that a person wrote', async () => {
     const { messages } = await receive(name, vendors[name].says('How are you? <3 & 😀'))
     expect(messages).toHaveLength(1)
     expect(messages[0]).toMatchObject({ text: 'How are you? <3 & 😀', ...vendors[name].expected })
     expect(messages[0]!.deliveryId).not.toBe('')
   })
 
-  test('gives the same message the same id, and another one another', async () => {
+  test('gives a repeated message the same id and a new message a new id', async () => {
     const request = vendors[name].says('again')
     const [first, second, third] = await Promise.all([
       receive(name, request),
@@ -222,7 +222,7 @@ describe.each(channelNames)('%s', (name) => {
     expect(first!.messages[0]!.deliveryId).not.toBe(third!.messages[0]!.deliveryId)
   })
 
-  test('refuses a wrong, an empty, a cut and a missing signature, and any body but the signed one', async () => {
+  test('refuses a wrong, an empty, a truncated and a missing signature, and a body that was not signed', async () => {
     const { says } = vendors[name]
     await expect(receive(name, says('hello', { forged: true }))).rejects.toThrow(SignatureRefused)
     const right = says('hello')
@@ -239,7 +239,7 @@ describe.each(channelNames)('%s', (name) => {
     await expect(receive(name, { ...right, raw: `${right.raw} ` })).rejects.toThrow(SignatureRefused)
   })
 
-  test('refuses everything while its secret is missing or empty, even what is signed with nothing', async () => {
+  test('refuses every request while its secret is missing or empty, even a request signed with an empty secret', async () => {
     const { config, secret, says } = vendors[name]
     const { [secret]: _gone, ...rest } = config.credentials
     for (const credentials of [rest, { ...rest, [secret]: '' }])
@@ -247,7 +247,7 @@ describe.each(channelNames)('%s', (name) => {
         await expect(receive(name, request, { ...config, credentials })).rejects.toThrow(SignatureRefused)
   })
 
-  test('refuses what was signed more than 300 s ago, or ahead', async () => {
+  test('refuses a request signed more than 300 s ago or more than 300 s ahead', async () => {
     const { timed, says } = vendors[name]
     if (!timed) return
     await expect(receive(name, says('old', { ago: 310 }))).rejects.toThrow(SignatureRefused)
@@ -255,7 +255,7 @@ describe.each(channelNames)('%s', (name) => {
     expect((await receive(name, says('just in time', { ago: 290 }))).messages).toHaveLength(1)
   })
 
-  test('sends an answer to where the message came from', async () => {
+  test('sends an answer to the address the message came from', async () => {
     const { config, says } = vendors[name]
     const { messages } = await receive(name, says('hello'))
     await channels[name].send(config, { address: messages[0]!.address, text: 'Hi & <b>', key: 'k1', workspaceId: 'w' })
@@ -264,7 +264,7 @@ describe.each(channelNames)('%s', (name) => {
     if (name !== 'email') expect(fakes[name].refused).toEqual([])
   })
 
-  test('tells a person who cannot be reached from a vendor who cannot', async () => {
+  test('distinguishes an unreachable recipient from an unreachable vendor', async () => {
     if (name === 'email') {
       expect(channels.email.addressOf('not an address@')).toBeUndefined()
       return
@@ -281,7 +281,7 @@ describe.each(channelNames)('%s', (name) => {
     await expect(send(name, 'hello')).rejects.toMatchObject({ code: 'unavailable' })
   })
 
-  test('waits as long as the vendor asks', async () => {
+  test('returns the delay that the vendor requests', async () => {
     if (name === 'email') return
     const busy =
       name === 'telegram'
@@ -291,7 +291,7 @@ describe.each(channelNames)('%s', (name) => {
     await expect(send(name, 'hello')).rejects.toMatchObject({ code: 'rate_limited', retryAfterS: 7, retryable: true })
   })
 
-  test('a wrong token is a refusal that does not name it', async () => {
+  test('reports a wrong token as a refusal that does not contain the token', async () => {
     if (name === 'email' || name === 'webhook') return
     const { config, someone } = vendors[name]
     const credentials = Object.fromEntries(Object.keys(config.credentials).map((key) => [key, 'wrong-token']))
@@ -306,8 +306,8 @@ describe.each(channelNames)('%s', (name) => {
   })
 })
 
-describe('the peculiarities', () => {
-  test('Slack asks for its challenge, and its own bots are not answered', async () => {
+describe('the special cases of each vendor', () => {
+  test('Slack receives its challenge back, and messages of bots and other teams are ignored', async () => {
     const challenge = await receive(
       'slack',
       slack.fromSlack({ type: 'url_verification', challenge: 'abc', token: 't' }),
@@ -319,7 +319,7 @@ describe('the peculiarities', () => {
     expect((await receive('slack', slack.fromSlack(elsewhere))).messages).toEqual([])
   })
 
-  test('a mention in a Slack channel is answered in its thread, and counts once', async () => {
+  test('a mention in a Slack channel is answered in its thread and delivered once', async () => {
     const place = { channel: 'C0ROOM', channel_type: 'channel', ts: '1700.01' }
     const [message, mention] = await Promise.all(
       ['message', 'app_mention'].map((type) =>
@@ -333,7 +333,7 @@ describe('the peculiarities', () => {
     })
   })
 
-  test('WhatsApp is told the challenge for the right token alone, and other numbers are left alone', async () => {
+  test('WhatsApp receives its challenge only with the right token, and messages to other phone numbers are ignored', async () => {
     const { config } = vendors.whatsapp
     const query = (token: string) => ({ 'hub.mode': 'subscribe', 'hub.verify_token': token, 'hub.challenge': '1158' })
     expect(channels.whatsapp.handshake!(query(whatsapp.WHATSAPP_VERIFY), config).body).toBe('1158')
@@ -344,14 +344,14 @@ describe('the peculiarities', () => {
     expect((await receive('whatsapp', whatsapp.fromWhatsapp(other))).messages).toEqual([])
   })
 
-  test('Discord is answered a PING with a PONG, and shows what was asked', async () => {
+  test('Discord receives a PONG for a PING, and the response to a command quotes the command', async () => {
     const ping = await receive('discord', discord.fromDiscord({ id: '1', type: 1 }))
     expect(JSON.parse(ping.answer.body)).toEqual({ type: 1 })
     const shown = await receive('discord', discord.fromDiscord(discord.discordCommand('one\ntwo')))
     expect(JSON.parse(shown.answer.body)).toMatchObject({ type: 4, data: { content: '> one\n> two' } })
   })
 
-  test('Slack is asked before a message whose fate is unknown is sent again, where it may be asked', async () => {
+  test('a Slack message with an unknown outcome is looked up in the history, where allowed, before it is sent again', async () => {
     const { config } = vendors.slack
     const send = (address: Record<string, string>, key: string, triedSince?: Date) =>
       channels.slack.send(config, { address, text: key, key, workspaceId: 'w', ...(triedSince && { triedSince }) })
@@ -375,13 +375,13 @@ describe('the peculiarities', () => {
     expect(fakes.slack.sent.at(-1)?.text).toBe('where nobody may look')
   })
 
-  test('Discord takes the same message twice as one', async () => {
+  test('Discord accepts a repeated message only once', async () => {
     await send('discord', 'once', { key: 'the same' })
     await send('discord', 'once', { key: 'the same' })
     expect(fakes.discord.sent).toHaveLength(1)
   })
 
-  test('a mail is read without what it quotes; robots and forgeries are not answered', async () => {
+  test('an e-mail is read without its quotations; automatic and forged e-mails are ignored', async () => {
     const { says } = vendors.email
     expect((await receive('email', says('New words'))).messages[0]!.text).toBe('New words')
     for (const header of [
@@ -402,7 +402,7 @@ describe('the peculiarities', () => {
     expect((await receive('email', json)).messages[0]).toMatchObject({ text: 'Words', sender: { name: 'Bob' } })
   })
 
-  test('a mail of HTML alone is read without its tags', async () => {
+  test('an e-mail that contains only HTML is read without its tags', async () => {
     const html =
       '<style>p { color: red }</style ><P>One &lt;two&gt;</P>three<br />four <b>five</b><script>if (a < b) x()</script> six < 7'
     const { messages } = await receive('email', mailOf(html))
@@ -410,7 +410,7 @@ describe('the peculiarities', () => {
     expect((await receive('email', mailOf('Hello <script>unseen'))).messages[0]!.text).toBe('Hello')
   })
 
-  test('a mail is read as far as its text can go, and no further', async () => {
+  test('an e-mail is read up to the limit for its text and no further', async () => {
     const first = 'Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\nWords\r\n--b\r\n'
     const attached = `Content-Type: image/png\r\n\r\n${'\n'.repeat(5000)}\r\n--b\r\n\r\nToo late\r\n--b--`
     const { headers } = mailOf('')
@@ -420,15 +420,15 @@ describe('the peculiarities', () => {
     await expect(receive('email', endless)).rejects.toThrow(InboundMalformed)
   })
 
-  test('Slack shows a link by its label or its address', async () => {
+  test('a Slack link is read as its label or its address', async () => {
     const text = '<https://a.example|A> <https://b.example> <mailto:c@d.example|c@d.example> <!here> <|x> &lt;b&gt;'
     const { messages } = await receive('slack', slack.fromSlack(slack.slackMessage(text)))
     expect(messages[0]!.text).toBe('A https://b.example c@d.example <!here> <|x> <b>')
   })
 
-  // Patterns whose work grows with the square of the text need minutes for these, and the test runs out of time.
+  // With a pattern of quadratic complexity these messages take minutes, and the test times out.
   test.each(['<', '<script ', '<style>', '<br ', '</p', '\n', ' on ', '<|', '<https://x|', '<@U', '&lt;'])(
-    'a message of nothing but %j is read as fast as any',
+    'a message that only repeats %j is read as fast as any other',
     async (piece) => {
       const text = piece.repeat(Math.floor(900_000 / piece.length))
       for (const request of [mailOf(text), mailOf(text, 'text/plain'), slack.fromSlack(slack.slackMessage(text))])
@@ -436,7 +436,7 @@ describe('the peculiarities', () => {
     },
   )
 
-  test('replies of a webhook go to public addresses alone', async () => {
+  test('webhook replies are sent only to public addresses', async () => {
     const config = { ...vendors.webhook.config, external_id: 'http://127.0.0.1:9/reply' }
     await expect(
       channels.webhook.send(config, { address: { sender_id: 'u' }, text: 'x', key: 'k', workspaceId: 'w' }),
@@ -444,7 +444,7 @@ describe('the peculiarities', () => {
     expect(channels.webhook.sends({ external_id: 'just a name' })).toBe(false)
   })
 
-  test('a secret without the prefix of the standard is taken as text', async () => {
+  test('a secret without the prefix of the standard is used as plain text', async () => {
     const secret = 'plain secret, not base64!'
     const config = { external_id: 'x', credentials: { signing_secret: secret } }
     const request = receiver.fromWebhook(
@@ -454,7 +454,7 @@ describe('the peculiarities', () => {
     expect((await receive('webhook', request, config)).messages).toHaveLength(1)
   })
 
-  test('long texts are parted between words and never through a letter', () => {
+  test('long texts are split between words and never within a character', () => {
     const text = `${'word '.repeat(30)}\n\n${'😀'.repeat(40)}`
     const parts = splitText(text, 50)
     expect(parts.every((part) => part.length <= 50 && part.isWellFormed())).toBe(true)

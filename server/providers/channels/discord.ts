@@ -13,7 +13,7 @@ import {
 import { headerOf, requireFresh, secretOf } from './signature.ts'
 import { Locale, readJson, spoken, storable } from './text.ts'
 
-// Discord calls an address for interactions alone (slash commands, buttons); ordinary messages of a channel it does not send.
+// Discord calls an address only for interactions (slash commands, buttons). It does not send ordinary channel messages.
 
 const User = z.object({
   id: z.string().max(100),
@@ -58,9 +58,9 @@ const Interaction = z.object({
 const PING = 1
 const COMMAND = 2
 const COMPONENT = 3
-/** An answer type: a message that shows what was asked. The reply itself follows as a message of the bot. */
+/** The response type for a message that quotes the command. The reply itself follows as a message of the bot. */
 const SHOW = 4
-/** Seen by the person who pressed, and by nobody else. */
+/** The flag of a message that only the person who pressed the button can see. */
 const EPHEMERAL = 64
 const BUTTON_ROW = 1
 const BUTTON = 2
@@ -94,7 +94,7 @@ export const makeDiscord = ({ base }: { base: string }): Channel => ({
     }
   },
 
-  /** Its own hosts of files ask for no token: the address is signed. */
+  /** Discord's file hosts need no token because the address is signed. */
   fetchFile: (_config, ref, signal) =>
     fetchVendorFile({
       vendor: 'Discord',
@@ -136,7 +136,7 @@ export const makeDiscord = ({ base }: { base: string }): Channel => ({
 const messagesAt = (base: string, { channel_id }: Record<string, string>): string =>
   `${base}/v10/channels/${encodeURIComponent(channel_id!)}/messages`
 
-/** Discord itself takes a message with the same nonce once. */
+/** Discord itself accepts a message with the same nonce only once. */
 const once = (key: string) => ({
   nonce: createHash('sha256').update(key).digest('hex').slice(0, 25),
   enforce_nonce: true,
@@ -186,7 +186,7 @@ const senderOf = (
   ...spoken(locale),
 })
 
-/** The 32 bytes of an Ed25519 key as node wants them. */
+/** Wraps the 32 bytes of an Ed25519 key in the format that Node.js requires. */
 function keyOf(hex: string): KeyObject {
   if (!/^[0-9a-f]{64}$/i.test(hex)) throw new SignatureRefused('the stored public key is no key')
   const prefix = Buffer.from('302a300506032b6570032100', 'hex')
@@ -211,12 +211,14 @@ function messageOf(interaction: z.output<typeof Interaction>): InboundMessage | 
       mediaType: content_type ?? '',
     })),
     address: { channel_id },
-    // Only a direct message has the person itself and not a member of a server.
+    // Only a direct message contains the user instead of a member of a server.
     direct: interaction.member === undefined,
   }
 }
 
-/** The first text among the options of a command, in whatever group it stands. An attachment's value is its id. */
+/**
+ * Returns the first text among the options of a command, at any depth of groups. The value of an attachment is its id.
+ */
 function textIn(options: Option[] | undefined, attached: string[]): string | undefined {
   for (const option of options ?? []) {
     const text = typeof option.value === 'string' ? option.value : textIn(option.options, attached)

@@ -18,8 +18,8 @@ import { attachmentsIn } from './mime.ts'
 import { same, secretOf } from './signature.ts'
 import { InlineFile, inlineFile, Locale, MAX_READ, readJson, spoken, storable } from './text.ts'
 
-// A mail server hands incoming mail over as it is (message/rfc822), or as JSON, with the inbound secret. Answers go out
-// through the installation's mail provider. The external id is the address that people write to.
+// A mail server passes on incoming mail unchanged (message/rfc822) or as JSON, authenticated with the inbound secret.
+// Answers are sent through the installation's mail provider. The external id is the address that people write to.
 
 const Json = z.object({
   from: z.string().max(1000),
@@ -90,7 +90,10 @@ function refuseStranger(headers: InboundRequest['headers'], credentials: Channel
   if (!presented(headers).some((given) => same(given, secret))) throw new SignatureRefused('the secret is wrong')
 }
 
-/** In a header of its own, or as the password of basic authentication, which every mail service can send. */
+/**
+ * Returns the secrets in the request: in a separate header, or as the password of basic authentication, which every
+ * mail service can send.
+ */
 function presented(headers: Readonly<Record<string, string | string[] | undefined>>): (string | undefined)[] {
   const own = headers['x-inbound-secret']
   const authorization = String(headers.authorization ?? '')
@@ -117,8 +120,8 @@ function readBody(body: Buffer): Read {
 }
 
 /**
- * The parser takes some 10 µs of everybody's time for a line, however short. Only the text is read, and it stands before
- * what is attached.
+ * Returns the beginning of a mail. The parser blocks the event loop for about 10 µs per line, even for short lines.
+ * Only the text is needed, and it precedes the attachments.
  */
 function beginningOf(body: Buffer): Buffer {
   let end = 0
@@ -143,7 +146,7 @@ async function readMime(body: Buffer): Promise<Read> {
     text: mailed.text ?? plainOf(mailed.html ?? ''),
     messageId: mailed.messageId ?? '',
     files: attachmentsIn(body),
-    // The first one stands on top: it was added last, by the server that took the mail in.
+    // The first header of this name was added last, by the server that accepted the mail.
     header: (wanted) => mailed.headers.find(({ key }) => key === wanted)?.value ?? '',
   }
 }
@@ -151,7 +154,7 @@ async function readMime(body: Buffer): Promise<Read> {
 function messageOf(read: Read, ours: string): InboundMessage | undefined {
   const from = read.from.address.toLowerCase()
   if (!/^[^\s@]{1,64}@[^\s@]{1,255}$/.test(from)) throw new InboundMalformed('The message has no sender.')
-  // Robots would talk to each other for ever.
+  // Two automatic senders would answer each other forever.
   const automatic =
     /^auto-/i.test(read.header('auto-submitted')) ||
     /\b(bulk|junk|list|auto_reply)\b/i.test(read.header('precedence')) ||
@@ -162,7 +165,8 @@ function messageOf(read: Read, ours: string): InboundMessage | undefined {
   if (automatic || forged) return undefined
   const text = storable(withoutQuotes(read.text.slice(0, MAX_READ)))
   return {
-    // Without an id nothing tells a repetition from a second "yes", and saying it twice is better than losing it.
+    // Without a message id, a redelivery cannot be distinguished from a second "yes". Processing a message twice is
+    // better than losing it.
     deliveryId: read.messageId === '' ? randomUUID() : read.messageId.slice(0, 500),
     conversation: from,
     sender: { id: from, name: storable(read.from.name, 200) || from, ...spoken(languageOf(read)) },
@@ -176,13 +180,13 @@ function messageOf(read: Read, ours: string): InboundMessage | undefined {
   }
 }
 
-/** Of the text, else of the program that it was written with. */
+/** Returns the language of the text, or else the language of the mail program. */
 function languageOf({ header }: Read): string | undefined {
   const [first] = (header('content-language') || header('accept-language')).split(/[,;]/, 1)
   return Locale.parse(first?.trim())
 }
 
-/** What the person wrote, without what they answered to and without their signature. */
+/** Returns the text that the person wrote, without quotations and without the signature. */
 function withoutQuotes(text: string): string {
   const lines = text.replaceAll('\r\n', '\n').split('\n')
   const end = lines.findIndex(
@@ -196,8 +200,8 @@ function withoutQuotes(text: string): string {
 }
 
 /**
- * One pass, which ends when there is enough: anybody can send a mail, and patterns that look for the end of a tag from
- * every `<` took 2.7 s of everybody's time over 30,000 of them.
+ * Converts HTML to text in one pass that stops when there is enough text. Anyone can send a mail, and patterns that
+ * searched for the end of a tag from every `<` blocked the event loop for 2.7 s on 30,000 of them.
  */
 function plainOf(html: string): string {
   let text = ''
@@ -217,7 +221,9 @@ function plainOf(html: string): string {
   return text.replaceAll('&nbsp;', ' ').replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&')
 }
 
-/** Behind the closing tag; without one nothing more is seen, as in a browser. */
+/**
+ * Returns the position after the closing tag. Without a closing tag, the rest of the text is hidden, as in a browser.
+ */
 function endOf(tag: string, html: string, from: number): number {
   const closing = new RegExp(`</${tag}\\s*>`, 'gi')
   closing.lastIndex = from

@@ -1,5 +1,6 @@
-// Messaging channels: one vendor per file. A vendor says whether a request truly comes from its service, what people wrote in
-// it, and how an answer is sent. Where it sends to is fixed when the program starts, never by a message.
+// Messaging channels, one vendor per file. Each vendor verifies that a request comes from its service, reads the
+// messages in the request, and sends answers. The destination of answers is fixed when the program starts, never by a
+// message.
 
 export const channelNames = ['slack', 'telegram', 'whatsapp', 'discord', 'email', 'webhook'] as const
 export type ChannelName = (typeof channelNames)[number]
@@ -12,10 +13,10 @@ export type InboundRequest = {
   now: Date
 }
 
-/** Where an answer goes, in the vendor's own terms. Kept with the conversation. */
+/** The destination of an answer, in the vendor's own terms. Stored with the conversation. */
 export type Address = Record<string, string>
 
-/** Something that was sent with a message: kept by the vendor under `ref`, or brought along as `content`. */
+/** A file sent with a message: either stored by the vendor under `ref`, or included as `content`. */
 export type Attachment = { name: string; mediaType: string } & (
   | { ref: string }
   | { content: () => AsyncIterable<Buffer> }
@@ -25,95 +26,109 @@ export const MAX_ATTACHMENTS = 10
 export const MAX_ATTACHMENT_BYTES = 25 * 1024 * 1024
 
 export type InboundMessage = {
-  /** The same for every repetition of the same message. */
+  /** The same id for every redelivery of the same message. */
   deliveryId: string
-  /** One conversation of one person: what they say elsewhere, or others say here, is another one. */
+  /**
+   * One conversation with one person. The same person in another place, or another person here, is another
+   * conversation.
+   */
   conversation: string
-  /** With their language, where the vendor tells it. */
+  /** Includes the person's language if the vendor reports it. */
   sender: { id: string; name: string; locale?: string }
-  /** Empty where the person sent something that is not text. */
+  /** Empty if the person sent something that is not text. */
   text: string
   files?: Attachment[]
   address: Address
-  /** Nobody but the sender reads what is sent to the address. */
+  /** True if only the sender reads the messages sent to the address. */
   direct?: boolean
 }
 
-/** Somebody pressed a button of a message of ours. The vendor says who, and some say where they alone can be answered. */
+/**
+ * A person pressed a button of one of our messages. The vendor names the person; some vendors also give an address for
+ * a private answer.
+ */
 export type Press = { id: string; sender: InboundMessage['sender']; value: string; replyTo?: string }
 
-/** A button: what stands on it, and what comes back when it is pressed. */
+/** A button: its label, and the value that the vendor returns when the button is pressed. */
 export type Choice = { label: string; value: string }
 
-/** What the vendor is answered at once, and what people said. */
+/** The immediate response to the vendor, and the messages in the request. */
 export type Inbound = { answer: InboundAnswer; messages: InboundMessage[]; press?: Press }
 export type InboundAnswer = { contentType: 'application/json' | 'text/plain'; body: string }
 
 export type OutboundMessage = {
   address: Address
   text: string
-  /** The same on every attempt; passed on where the vendor knows such keys. */
+  /** The same key on every attempt. It is passed on to vendors that support such keys. */
   key: string
-  /** Since when it has been tried, where an earlier attempt may have got through: a vendor that can be asked is asked. */
+  /**
+   * The time of the first attempt, if an earlier attempt may have succeeded. Vendors that can look up messages do so
+   * first.
+   */
   triedSince?: Date
   workspaceId: string
   signal?: AbortSignal
 }
 
-/** Messages with buttons, which are changed once they were answered. */
+/** Messages with buttons, which are changed after they are answered. */
 export type Buttons = {
-  /** Gives what the message is changed by. Throws ChannelFailure. */
+  /** Returns a reference with which the message can be changed. Throws ChannelFailure. */
   send(config: ChannelConfig, message: OutboundMessage & { choices: Choice[] }): Promise<string>
-  /** Another text, and no buttons. Throws ChannelFailure. */
+  /** Replaces the text and removes the buttons. Throws ChannelFailure. */
   change(
     config: ChannelConfig,
     message: { address: Address; ref: string; text: string; signal?: AbortSignal },
   ): Promise<void>
-  /** What the person who pressed is told at once. */
+  /** Returns the immediate response for the person who pressed the button. */
   answer(press: Press, text: string): InboundAnswer
-  /** Where the answer shows nothing: tells the person, and nobody else, why nothing came of it. Throws ChannelFailure. */
+  /**
+   * For vendors whose immediate response is not shown: tells only this person why the press had no effect. Throws
+   * ChannelFailure.
+   */
   refuse?(press: Press, text: string): Promise<void>
 }
 
-/** Begins what our buttons give back: another program of the same app may have buttons too. */
+/** The prefix of our button values, because another program of the same app may also have buttons. */
 export const BUTTON_PREFIX = 'h1.'
 
 export type Channel = {
   readonly name: ChannelName
   readonly title: string
-  /** Every one of them is needed before the channel can be enabled. */
+  /** The names of the credentials, all of which are required before the channel can be enabled. */
   readonly credentials: readonly string[]
-  /** Longer texts are sent in parts. */
+  /** The maximum length of a message. Longer texts are sent in parts. */
   readonly mostCharacters: number
-  /** What is wrong with an external id, or null. */
+  /** Returns the problem with an external id, or null. */
   checkExternalId(externalId: string): string | null
   /**
-   * How much is read of a request whose headers alone prove where it comes from; without this, as much as of any JSON. Throws
-   * SignatureRefused.
+   * Returns the maximum body size of a request whose headers alone prove its origin. Without this function, the limit
+   * for any JSON body applies. Throws SignatureRefused.
    */
   maxBodyBytes?(request: Pick<InboundRequest, 'headers'>, config: ChannelConfig): number
-  /** Throws SignatureRefused, or InboundMalformed where the sender is the right one and what they say makes no sense. */
+  /** Throws SignatureRefused, or InboundMalformed if the sender is verified but the content is invalid. */
   receive(request: InboundRequest, config: ChannelConfig): Promise<Inbound>
-  /** The answer to the question with which the vendor checks the address. Throws SignatureRefused. */
+  /** Returns the response to the request with which the vendor verifies the address. Throws SignatureRefused. */
   handshake?(query: Readonly<Record<string, string>>, config: ChannelConfig): InboundAnswer
-  /** For somebody who has not written before; undefined where `to` cannot be one. */
+  /** Returns the address of a person who has not written before. Undefined if `to` is not a valid recipient. */
   addressOf(to: string): Address | undefined
-  /** False where answers have nowhere to go. */
+  /** Returns false if there is no destination for answers. */
   sends(config: Pick<ChannelConfig, 'external_id'>): boolean
-  /** The bytes of an attachment, as its `ref` names it. Throws ChannelFailure, also while they are read. */
+  /**
+   * Returns the bytes of the attachment that `ref` names. Throws ChannelFailure, also while the bytes are being read.
+   */
   fetchFile?(config: ChannelConfig, ref: string, signal: AbortSignal): Promise<AsyncIterable<Buffer>>
   /** Throws ChannelFailure. */
   send(config: ChannelConfig, message: OutboundMessage): Promise<void>
-  /** Where the vendor knows them. */
+  /** Absent if the vendor has no buttons. */
   buttons?: Buttons
 }
 
-/** The request does not prove where it comes from. Why is nobody's business but the log's. */
+/** The request does not prove its origin. The reason is only logged, never returned to the sender. */
 export class SignatureRefused extends Error {}
 
 export class InboundMalformed extends Error {}
 
-/** `rate_limited` and `unavailable`: later. `refused`: the vendor will not take it, now or later. */
+/** `rate_limited` and `unavailable`: can be retried later. `refused`: the vendor will never accept the message. */
 export class ChannelFailure extends Error {
   readonly code: 'rate_limited' | 'refused' | 'unavailable'
   readonly retryAfterS: number | undefined

@@ -2,12 +2,12 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { SECOND } from '#platform/clock'
 import { SignatureRefused } from './index.ts'
 
-/** How old, or how far ahead, a signed request may be. */
+/** The maximum difference between the time of a signed request and now, in the past or in the future. */
 const REPLAY_WINDOW = 300 * SECOND
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
 
-/** In constant time, whatever the lengths. Nothing equals an empty or an absent text. */
+/** Compares in constant time, even texts of different lengths. An empty or absent text equals nothing. */
 export const same = (given: string | undefined, expected: string | undefined): boolean =>
   given !== undefined &&
   expected !== undefined &&
@@ -15,14 +15,14 @@ export const same = (given: string | undefined, expected: string | undefined): b
   expected !== '' &&
   timingSafeEqual(digest(given), digest(expected))
 
-/** A stored secret; without one every signature is refused. */
+/** Returns a stored secret. Without a stored secret, every signature is refused. */
 export function secretOf(credentials: Readonly<Record<string, string>>, name: string): string {
   const secret = credentials[name]
   if (secret === undefined || secret === '') throw new SignatureRefused(`no ${name} is stored`)
   return secret
 }
 
-/** One header, one value: a second one is a forgery. */
+/** Returns the single value of a header. A repeated header counts as a forgery. */
 export function headerOf(headers: Readonly<Record<string, string | string[] | undefined>>, name: string): string {
   const value = headers[name]
   if (typeof value !== 'string' || value === '') throw new SignatureRefused(`there is no ${name}`)

@@ -69,13 +69,13 @@ export const makeSlack = ({ base }: { base: string }): Channel => ({
     const event = readJson(body, Event)
     if (!event) return ignored
     if (event.type === 'url_verification') return { answer: plain(event.challenge ?? ''), messages: [] }
-    // One app can be installed in many teams; the stored token belongs to one of them.
+    // One app can be installed in many teams; the stored token belongs to only one of them.
     if (/^T[A-Z0-9]+$/.test(external_id) && event.team_id !== undefined && event.team_id !== external_id) return ignored
     const message = event.type === 'event_callback' ? messageOf(event.event) : undefined
     return { ...ignored, messages: message ? [message] : [] }
   },
 
-  /** A token without the right to read files is sent to a page to sign in, which is no file: redirects are not followed. */
+  /** Slack redirects a token without the right to read files to a sign-in page, so redirects are not followed. */
   fetchFile: ({ credentials }, ref, signal) =>
     fetchVendorFile({
       vendor: 'Slack',
@@ -95,7 +95,7 @@ export const makeSlack = ({ base }: { base: string }): Channel => ({
       await client.chat.postMessage({
         channel: address.channel!,
         text: escapeText(text),
-        // Slack knows no keys; this is shown to nobody and found again in the history.
+        // Slack has no idempotency keys. This metadata is invisible to people and can be found again in the history.
         metadata: { event_type: KEY_EVENT, event_payload: { key } },
         ...(address.thread_ts !== undefined && { thread_ts: address.thread_ts }),
         unfurl_links: false,
@@ -131,10 +131,11 @@ export const makeSlack = ({ base }: { base: string }): Channel => ({
         throw asFailure(error)
       }
     },
-    // The message itself says how it ended.
+    // No response is needed: the message itself is changed to show the outcome.
     answer: () => plain(''),
     async refuse({ replyTo }, text) {
-      // The signature proves the app, and its owner may be anyone: nothing is sent but to Slack.
+      // The signature proves only which app sent the request, and anyone may own an app. So this sends to Slack's hosts
+      // only.
       if (replyTo === undefined || !isAddressOf(replyTo, base)) return
       const body = { response_type: 'ephemeral', replace_original: false, text: escapeText(text) }
       const signal = AbortSignal.timeout(REFUSAL_TIMEOUT)
@@ -144,7 +145,7 @@ export const makeSlack = ({ base }: { base: string }): Channel => ({
   },
 })
 
-/** Slack waits three seconds for the answer to an interaction, and shows an error after. */
+/** Slack waits three seconds for the response to an interaction, then shows an error. */
 const REFUSAL_TIMEOUT = 2 * SECOND
 
 const isAddressOf = (url: string, base: string): boolean => {
@@ -165,7 +166,7 @@ async function clientOf(base: string, { bot_token }: Readonly<Record<string, str
   })
 }
 
-/** Of one section of a message. */
+/** The maximum length of one section of a message. */
 const MAX_SECTION = 3000
 const MAX_LABEL = 75
 
@@ -191,7 +192,7 @@ const Pressed = z.object({
   actions: z.array(z.object({ value: z.string().max(200).optional() })).max(10),
 })
 
-/** The body of an interaction: a form with JSON in it. */
+/** Reads the body of an interaction: a form with a JSON field. */
 function pressOf(body: Buffer, externalId: string): Press | undefined {
   const payload = new URLSearchParams(body.toString('utf8')).get('payload')
   const pressed = payload === null ? undefined : readJson(Buffer.from(payload), Pressed)
@@ -208,10 +209,13 @@ function pressOf(body: Buffer, externalId: string): Press | undefined {
 }
 
 const KEY_EVENT = 'heddle_message'
-/** Between the clock of Slack and ours. */
+/** The maximum assumed difference between Slack's clock and ours. */
 const CLOCKS_APART_S = 120
 
-/** Whether the history has it. Where the app may not read that, or it cannot be read, nobody knows: then it is sent. */
+/**
+ * Checks whether the history contains the message. Returns false, so that the message is sent, if the app may not read
+ * the history or reading fails.
+ */
 async function isPosted(
   client: WebClient,
   { channel, thread_ts }: Address,
@@ -241,13 +245,13 @@ async function isPosted(
 function messageOf(event: Event['event']): InboundMessage | undefined {
   if (!event || (event.type !== 'message' && event.type !== 'app_mention')) return undefined
   const { channel, user, ts } = event
-  // What bots say, our own answers among it, is never answered.
+  // Messages of bots, including our own answers, are never answered.
   if (channel === undefined || user === undefined || ts === undefined || event.bot_id !== undefined) return undefined
   if (event.subtype !== undefined && event.subtype !== 'file_share') return undefined
   const direct = event.channel_type === 'im' || channel.startsWith('D')
   const thread = event.thread_ts ?? (direct ? undefined : ts)
   return {
-    // A mention in a channel comes twice, as `message` and as `app_mention`.
+    // A mention in a channel is delivered twice, as `message` and as `app_mention`.
     deliveryId: `${channel}:${ts}`,
     conversation: [channel, ...(thread === undefined ? [] : [thread]), user].join(':'),
     sender: { id: user, name: user },
@@ -271,13 +275,13 @@ const readText = (text: string): string =>
       .replaceAll('&amp;', '&'),
   )
 
-/** A link is shown by its label, or by its address. */
+/** Returns the label of a link, or its address. */
 const shownOf = (whole: string, inner: string): string => {
   const label = /^[^|]+\|(.+)$/s.exec(inner)?.[1]
   return label ?? (/^(?:https?|mailto|tel):./s.test(inner) ? inner : whole)
 }
 
-/** `<!channel>` and its kin would call everybody. */
+/** Escapes text, because `<!channel>` and similar tags would notify everyone. */
 const escapeText = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 

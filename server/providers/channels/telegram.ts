@@ -80,7 +80,7 @@ export const makeTelegram = ({ base }: { base: string }): Channel => ({
       signal,
     })
     const path = (body.result as { file_path?: unknown } | undefined)?.file_path
-    // Bots are given files of at most 20 MB.
+    // Telegram gives bots files of at most 20 MB.
     if (body.ok !== true || typeof path !== 'string' || !/^[\w-]+(\/[\w.-]+)+$/.test(path) || path.includes('..'))
       throw new ChannelFailure('refused', `Telegram did not give the file (status ${status})`)
     return fetchVendorFile({
@@ -114,7 +114,7 @@ export const makeTelegram = ({ base }: { base: string }): Channel => ({
   },
 })
 
-/** Of what is shown after a button was pressed. */
+/** The maximum length of the text shown after a button is pressed. */
 const MAX_TOLD = 200
 const plainLinks = { link_preview_options: { is_disabled: true } }
 
@@ -163,7 +163,7 @@ function messageOf({ update_id, message }: z.output<typeof Update>): InboundMess
   const { voice, audio, photo, video, video_note, sticker, document, location, contact } = message
   const text = message.text ?? message.caption
   const media = [voice, audio, photo, video, video_note, sticker, document, location, contact]
-  // Somebody joined, a title was changed: nobody said anything.
+  // Service messages (a person joined, a title changed) contain no text and no files.
   if (text === undefined && media.every((part) => part === undefined)) return undefined
   const topic = message.is_topic_message ? message.message_thread_id : undefined
   return {
@@ -173,7 +173,7 @@ function messageOf({ update_id, message }: z.output<typeof Update>): InboundMess
     text: storable((text ?? '').replace(/^\/(\w+)@\w+/, '/$1')),
     files: [
       ...attachment(document, 'document', 'application/octet-stream'),
-      // The same picture in several sizes, the largest last.
+      // The same picture in several sizes; the largest is last.
       ...attachment(photo?.at(-1), 'photo.jpg', 'image/jpeg'),
       ...attachment(video, 'video.mp4', 'video/mp4'),
       ...attachment(audio, 'audio.mp3', 'audio/mpeg'),

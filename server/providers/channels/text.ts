@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Attachment, InboundMalformed } from './index.ts'
 
-/** What a vendor sent, as far as it is what we know; undefined where it is something else. */
+/** Parses a vendor's JSON. Undefined if the body is not JSON or does not match the schema. */
 export function readJson<Schema extends z.ZodType>(body: Buffer, schema: Schema): z.output<Schema> | undefined {
   let value: unknown
   try {
@@ -13,7 +13,7 @@ export function readJson<Schema extends z.ZodType>(body: Buffer, schema: Schema)
   return read.success ? read.data : undefined
 }
 
-/** A language tag of the person, such as de-CH; what is none is as if it were absent. */
+/** The person's language tag, such as de-CH. An invalid tag counts as absent. */
 export const Locale = z
   .string()
   .regex(/^[A-Za-z0-9-]{2,35}$/)
@@ -22,7 +22,7 @@ export const Locale = z
 
 export const spoken = (locale: string | undefined): { locale?: string } => (locale === undefined ? {} : { locale })
 
-/** A file that comes along in JSON. */
+/** A file that is embedded in JSON. */
 export const InlineFile = z.object({
   name: z.string().min(1).max(255),
   media_type: z.string().max(200).optional(),
@@ -38,11 +38,14 @@ export const inlineFile = ({ name, media_type, content }: z.output<typeof Inline
 })
 
 export const MAX_TEXT_LENGTH = 8000
-/** So much of a message is looked through for its text: what stands around it, as quotes and links, counts too. */
+/**
+ * The maximum length of a message that is searched for its text. It includes surrounding content such as quotations and
+ * links.
+ */
 export const MAX_READ = 8 * MAX_TEXT_LENGTH
 const CUT = '…'
 
-/** PostgreSQL stores neither NUL nor half a surrogate pair. What is too long ends with a sign that it was cut. */
+/** Makes a text storable: PostgreSQL accepts neither NUL nor half a surrogate pair. A truncated text ends with `…`. */
 export const storable = (text: string, most = MAX_TEXT_LENGTH): string => {
   const whole = text.toWellFormed().replaceAll('\u0000', '').trim()
   return whole.length <= most ? whole : whole.slice(0, most - 1).toWellFormed() + CUT
@@ -52,7 +55,7 @@ export const wasCut = (text: string): boolean => text.length === MAX_TEXT_LENGTH
 
 const BREAKS = ['\n\n', '\n', ' ']
 
-/** Parts of at most `most` characters, broken between paragraphs, lines or words where that is possible. */
+/** Splits a text into parts of at most `most` characters, between paragraphs, lines or words if possible. */
 export function splitText(text: string, most: number): string[] {
   const parts: string[] = []
   let rest = text.trim()
@@ -67,5 +70,5 @@ export function splitText(text: string, most: number): string[] {
   return parts
 }
 
-/** Never through the middle of a surrogate pair. */
+/** Moves a cut so that it never splits a surrogate pair. */
 const wholeLetter = (text: string, at: number): number => (/[\ud800-\udbff]/.test(text[at - 1]!) ? at - 1 : at)

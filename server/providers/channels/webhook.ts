@@ -6,8 +6,9 @@ import { type Channel, ChannelFailure, InboundMalformed, json, MAX_ATTACHMENTS, 
 import { headerOf, hmac, requireFresh, same, secretOf } from './signature.ts'
 import { InlineFile, inlineFile, Locale, readJson, spoken, storable } from './text.ts'
 
-// Any system that signs as https://www.standardwebhooks.com says. The external id is the address to which replies are sent,
-// signed with the same secret; where it is no address, nothing is sent and the thread alone holds the answers.
+// A channel for any system that signs requests according to https://www.standardwebhooks.com. The external id is the
+// address to which replies are sent, signed with the same secret. If the external id is not an address, no replies are
+// sent, and the answers are only in the thread.
 
 const Message = z.object({
   sender_id: z.string().min(1).max(200),
@@ -98,7 +99,10 @@ export const makeWebhook = ({ outgoing }: { outgoing: Pick<Outgoing, 'request'> 
   },
 })
 
-/** `whsec_` and base64, as the standard has it; else the text itself, or what it is in base64. */
+/**
+ * Returns the possible keys of a secret: decoded base64 after `whsec_`, as in the standard; otherwise the text itself
+ * and, if it is valid base64, its decoded bytes.
+ */
 function keysOf(secret: string): Buffer[] {
   if (secret.startsWith('whsec_')) return [Buffer.from(secret.slice('whsec_'.length), 'base64')].filter(hasBytes)
   const decoded = /^[A-Za-z0-9+/]{16,}={0,2}$/.test(secret) ? [Buffer.from(secret, 'base64')] : []

@@ -47,7 +47,7 @@ const Notification = z.object({
 
 const VERSION = 'v23.0'
 
-/** Too many messages, of the app, the business or to this person. */
+/** Error codes for too many messages: of the app, of the business or to this person. */
 const RATE_CODES = new Set([4, 80007, 130429, 131048, 131056])
 
 export const makeWhatsapp = ({ base }: { base: string }): Channel => ({
@@ -72,7 +72,7 @@ export const makeWhatsapp = ({ base }: { base: string }): Channel => ({
     const changes = readJson(body, Notification)?.entry.flatMap((entry) => entry.changes) ?? []
     const messages = changes.flatMap(({ field, value }) => {
       const read = Value.safeParse(value)
-      // All numbers of an app come to the same address; the others are not this config's.
+      // All phone numbers of an app share one address; messages to other numbers do not belong to this configuration.
       return field === 'messages' && read.success && read.data.metadata.phone_number_id === external_id
         ? messagesOf(read.data)
         : []

@@ -1,5 +1,5 @@
-// The process that converts files. It has no environment, no network to speak of and reads nothing but its own code; it serves one
-// task and ends.
+// The process that converts files. It has no environment variables and practically no network access, and reads only
+// its own code. It handles one task and ends.
 
 import { once } from 'node:events'
 import { convert, type Task } from './convert.ts'

@@ -4,7 +4,7 @@ import { encodeFrame, makeFrameReader } from './frames.ts'
 import { ConversionFailure, type Format, type Target } from './index.ts'
 import { writeZip } from './zip.ts'
 
-// What becomes of what, and what is refused. The process around it is tried through the service.
+// Tests the results and the refusals of conversions. Tests of the service cover the process around them.
 
 const of = (from: Format, to: Target, content: string | Buffer, options: Task['options'] = {}) =>
   convert({ from, to, options, inputs: [{ name: `a.${from}`, media_type: '', bytes: Buffer.from(content as string) }] })
@@ -87,11 +87,11 @@ test.each<[Format, Target, string, Task['options'], unknown]>([
   ['xlsx', 'text', 'nothing', {}, '! conversion_unsupported'],
   ['html', 'rows', '<p>', {}, '! conversion_unsupported'],
   ['csv', 'zip', 'a\n1', {}, '! conversion_unsupported'],
-])('%s to %s: %j', async (from, to, content, options, expected) => {
+])('converts %s to %s: %j', async (from, to, content, options, expected) => {
   expect(await of(from, to, content, options)).toEqual(expected)
 })
 
-test('text in another encoding', async () => {
+test('reads text in another encoding only if the encoding is given', async () => {
   expect(await of('text', 'text', Buffer.from([0xe9]))).toBe('! file_unreadable')
   expect(await of('text', 'text', Buffer.from([0xe9]), { encoding: 'latin1' })).toBe('é')
 })
@@ -118,7 +118,7 @@ describe('workbooks', () => {
       ].map(([name, text]) => ({ name: name as string, bytes: Buffer.from(text as string) })),
     )
 
-  test('shared texts, gaps, booleans and dates', async () => {
+  test('are read with shared texts, gaps, booleans and dates', async () => {
     const file = sheet(
       '<row><c r="A1" t="s"><v>0</v></c><c r="C1" t="s"><v>1</v></c></row><row><c r="A2" s="1"><v>46086</v></c><c r="C2" t="b"><v>1</v></c></row>',
       {
@@ -129,12 +129,12 @@ describe('workbooks', () => {
     expect(await of('xlsx', 'rows', file)).toEqual([{ day: '2026-03-05', column_2: null, ok: true }])
   })
 
-  test('a sheet by its name', async () => {
+  test('can be read by the name of a sheet', async () => {
     expect(await of('xlsx', 'rows', sheet(''), { sheet: 'Two' })).toEqual([{ z: 1 }])
     expect(await of('xlsx', 'rows', sheet(''), { sheet: 'Three' })).toBe('! file_unreadable')
   })
 
-  test('entities in a part of it are refused', async () => {
+  test('are refused if a part contains entities', async () => {
     expect(await of('xlsx', 'rows', sheet('<!DOCTYPE x>'))).toBe('! file_unreadable')
   })
 })
@@ -153,7 +153,7 @@ describe('archives', () => {
     ],
     ['a link', linked()],
     ['damage', damaged()],
-  ])('an archive with %s is refused', async (_what, archive) => {
+  ])('with %s are refused', async (_what, archive) => {
     expect(await of('zip', 'files', archive)).toBe('! archive_refused')
   })
 })
@@ -171,7 +171,7 @@ function damaged(): Buffer {
   return archive
 }
 
-test('frames come through whatever pieces they come in, and none is larger than it may be', () => {
+test('frames can arrive in pieces of any size, and an oversized frame is refused', () => {
   const seen: unknown[] = []
   const read = makeFrameReader((frame) => seen.push([frame.header, frame.body.toString()]))
   const bytes = Buffer.concat([encodeFrame({ a: 1 }, Buffer.from('x')), encodeFrame({ b: 2 })])

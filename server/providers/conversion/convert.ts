@@ -12,7 +12,7 @@ import { type Cell, readXlsx, writeXlsx } from './xlsx.ts'
 import { xmlToValue } from './xml.ts'
 import { readZip, writeZip } from './zip.ts'
 
-// What becomes of what. Runs in the process that may be killed; everything is in memory, within its limits.
+// Converts files. Runs in the process that may be killed. All data is in memory, within the limits of that process.
 
 type Input = { name: string; media_type: string; bytes: Buffer }
 export type Task = {
@@ -118,14 +118,14 @@ function csvRows(text: string, { delimiter }: ConvertOptions): Cell[][] {
   }
 }
 
-/** The sign that the first line has most of. */
+/** Returns the delimiter that is most frequent in the first line. */
 function sniffed(text: string): string {
   const line = text.slice(0, 10_000).split(/\r?\n/, 1)[0] ?? ''
   const counted = [',', ';', '\t', '|'].map((sign) => [sign, line.split(sign).length] as const)
   return counted.reduce((best, one) => (one[1] > best[1] ? one : best))[0]
 }
 
-/** The first row names the columns, unless `header` is false. */
+/** Uses the first row as the names of the columns, unless `header` is false. */
 function named(rows: Cell[][], { header = true }: ConvertOptions): Record<string, Cell>[] {
   if (rows.length > MAX_ROWS + 1)
     throw new ConversionFailure('file_too_large', `a file may have at most ${MAX_ROWS} rows`)

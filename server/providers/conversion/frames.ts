@@ -1,4 +1,5 @@
-// What the service and the process say to each other: a header in JSON, and bytes. Lengths come first, so that nothing is scanned.
+// The messages between the service and the conversion process: a JSON header, then bytes. Lengths precede the content,
+// so that nothing needs to be scanned.
 
 import { MAX_INPUT_BYTES } from './index.ts'
 
@@ -15,7 +16,7 @@ export function encodeFrame(header: object, body: Uint8Array = Buffer.alloc(0)):
   return Buffer.concat([lengths, text, body])
 }
 
-/** Throws where the other side says more than it may. */
+/** Throws if the other side sends a frame above the limit. */
 export function makeFrameReader<Header>(onFrame: (frame: Frame<Header>) => void): (chunk: Buffer) => void {
   let held: Buffer[] = []
   let size = 0

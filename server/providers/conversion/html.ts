@@ -1,4 +1,5 @@
-// HTML as Markdown: headings, paragraphs, lists, links, emphasis, code, quotes and tables. Everything else becomes its text.
+// Converts HTML to Markdown: headings, paragraphs, lists, links, emphasis, code, quotes and tables. Everything else
+// becomes plain text.
 
 const TOKEN = /<!--[\s\S]*?(?:-->|$)|<(\/?)([A-Za-z][A-Za-z0-9-]*)((?:[^<>"']|"[^"]*"|'[^']*')*)>|[^<]+|</y
 const HIDDEN = new Set(['script', 'style', 'template', 'noscript', 'head', 'svg', 'iframe', 'object'])
@@ -43,7 +44,7 @@ const attribute = (text: string, name: string): string | undefined => {
   return value === undefined ? undefined : decode(value)
 }
 
-/** Only addresses that a reader can follow without running anything. */
+/** Accepts only addresses that a reader can open without executing code. */
 const safeLink = (href: string | undefined): string | undefined =>
   href !== undefined && /^(https?:|mailto:|\/|#|[^:]*$)/i.test(href.trim())
     ? href.trim().replaceAll(')', '%29')
@@ -147,7 +148,7 @@ class Writer {
     } else if (/^h[1-6]$/.test(name)) this.line = `${'#'.repeat(Number(name[1]))} `
   }
 
-  /** Cells need not be closed. */
+  /** Ends the current cell. HTML does not require a closing tag for cells. */
   private endCell(): void {
     if (this.inCell) this.cells?.push(this.line.trim().replaceAll('|', '\\|'))
     this.inCell = false

@@ -15,10 +15,10 @@ import {
 } from './index.ts'
 import type { FromChild, ToChild } from './protocol.ts'
 
-// Conversions seen from the service: a process for each, killed when it takes too long or says too much.
+// Runs each conversion in its own process. The process is killed if it takes too long or sends too much.
 
 const HEAP_MB = 320
-/** Node itself has some 370 MB mapped that it may write to. */
+/** Node.js itself maps about 370 MB of writable memory. */
 const DATA_MB = 1_200
 const CPU_SECONDS = 60
 const WITHIN = 60 * SECOND

@@ -2,7 +2,7 @@ import type { ConversionCode, ConvertOptions, Format, Target } from './index.ts'
 
 export type ToChild =
   | { do: 'task'; from: Format | 'value' | 'files'; to: Target; options: ConvertOptions; value?: unknown }
-  /** The bytes of one input, all of them in order. */
+  /** Starts one input; its bytes follow in order as chunks. */
   | { do: 'input'; name: string; media_type: string }
   | { do: 'chunk' }
   | { do: 'go' }

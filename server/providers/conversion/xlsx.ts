@@ -2,7 +2,8 @@ import { ConversionFailure } from './index.ts'
 import { escapeXml, readXml } from './xml.ts'
 import { type Member, readZip, writeZip } from './zip.ts'
 
-// Workbooks: the cells of one sheet, and a sheet of rows. Formulas give the value that was stored with them; none is computed.
+// Reads the cells of one sheet of a workbook, and writes rows as a workbook. A formula yields its stored value; no
+// formula is computed.
 
 export type Cell = string | number | boolean | null
 
@@ -79,7 +80,7 @@ function stringsOf(source: string | undefined): string[] {
   return strings
 }
 
-/** Formats that show a number as a date: those built in, and those with a letter of a date outside quotes. */
+/** Returns the formats that show a number as a date: the built-in ones, and those with a date letter outside quotes. */
 function dateStylesOf(source: string | undefined): ReadonlySet<number> {
   const styles = new Set<number>()
   if (source === undefined) return styles
@@ -152,7 +153,7 @@ function cellValue(type: string, text: string, strings: string[], isDate: boolea
   const number = Number(text)
   if (!Number.isFinite(number)) return text
   if (!isDate) return number
-  // Days since 1899-12-30, with a fraction for the time.
+  // The number of days since 1899-12-30; the fraction is the time.
   const date = new Date(Math.round((number - 25_569) * 86_400) * 1000)
   if (Number.isNaN(date.getTime())) return number
   return Number.isInteger(number) ? date.toISOString().slice(0, 10) : date.toISOString()
@@ -167,7 +168,7 @@ const OFFICE = 'http://schemas.openxmlformats.org/officeDocument/2006/relationsh
 const PACKAGE = 'http://schemas.openxmlformats.org/package/2006'
 const SHEET = 'application/vnd.openxmlformats-officedocument.spreadsheetml'
 
-/** Texts are written as texts: what looks like a formula is none. */
+/** Writes texts as texts, so that a text that looks like a formula does not become one. */
 export function writeXlsx(rows: Cell[][], sheet = 'Sheet1'): Buffer {
   const lines = rows.map((row, index) => {
     const cells = row.map((cell, column) => cellXml(cell, `${letters(column)}${index + 1}`))

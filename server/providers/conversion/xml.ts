@@ -1,6 +1,7 @@
 import { ConversionFailure } from './index.ts'
 
-// XML as a stream of what it holds. Declarations of types and entities are refused: nothing is expanded, fetched or included.
+// Reads XML as a stream of its contents. Document type and entity declarations are refused: nothing is expanded,
+// fetched or included.
 
 export type XmlHandler = {
   open(name: string, attributes: Record<string, string>): void
@@ -72,7 +73,7 @@ function attributesOf(text: string): Record<string, string> {
 
 type Element = { [key: string]: unknown }
 
-/** `<a x="1">t<b/></a>` is `{"a": {"@x": "1", "#text": "t", "b": ""}}`; an element that comes several times is a list. */
+/** `<a x="1">t<b/></a>` becomes `{"a": {"@x": "1", "#text": "t", "b": ""}}`; a repeated element becomes a list. */
 export function xmlToValue(source: string): unknown {
   const stack: { value: Element; text: string }[] = [{ value: {}, text: '' }]
   const add = (target: Element, name: string, value: unknown): void => {

@@ -1,7 +1,7 @@
 import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib'
 import { ConversionFailure, MAX_OUTPUT_BYTES } from './index.ts'
 
-// Archives, by hand: what is refused is refused here, before a byte of a member is unpacked.
+// Reads and writes archives without a library, so that refusals happen here, before a byte of a member is unpacked.
 
 export type Member = { name: string; bytes: Buffer }
 
@@ -16,7 +16,7 @@ const refuse = (message: string): ConversionFailure => new ConversionFailure('ar
 
 type Entry = { name: string; method: number; crc: number; packed: number; size: number; at: number }
 
-/** Members that are files. Paths that leave the archive, links, encryption and bombs are refused. */
+/** Returns the members that are files. Refuses paths that leave the archive, links, encryption and zip bombs. */
 export function readZip(archive: Buffer, maxBytes = MAX_OUTPUT_BYTES): Member[] {
   const members: Member[] = []
   let left = maxBytes
@@ -93,7 +93,7 @@ function unpack(archive: Buffer, entry: Entry, left: number, maxBytes: number): 
   if (entry.method === 0) bytes = packed
   else if (entry.method === 8) {
     try {
-      // What it says of its size is not believed: it is cut off at what may still come.
+      // The declared size is not trusted: unpacking stops at the remaining limit.
       bytes = inflateRawSync(packed, { maxOutputLength: Math.max(1, left) })
     } catch (error) {
       if ((error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE')
@@ -107,7 +107,7 @@ function unpack(archive: Buffer, entry: Entry, left: number, maxBytes: number): 
 
 const STAMP = { time: 0, date: 0x21 }
 
-/** The same members give the same bytes: no times are kept. */
+/** Writes an archive without times, so that the same members always result in the same bytes. */
 export function writeZip(members: readonly Member[]): Buffer {
   const locals: Buffer[] = []
   const entries: Buffer[] = []

@@ -1,4 +1,4 @@
-// Days without a clock, and the clock of a place. Nothing here rolls over: the 31st of February is no day.
+// Calendar days without a time, and the wall clock of a time zone. Days never roll over: February 31 is not a day.
 
 export type Day = { year: number; month: number; day: number }
 
@@ -20,7 +20,7 @@ export const isDay = (day: Day): boolean => {
 
 export const plusDays = (day: Day, count: number): Day => fromStamp(stamp(day) + count * MS)
 
-/** The 31st plus a month is the last day of the next. */
+/** Adds months to a day. A 31st plus one month is the last day of a shorter next month. */
 export const plusMonths = (day: Day, count: number): Day => {
   const months = day.year * 12 + day.month - 1 + count
   const [year, month] = [Math.floor(months / 12), (months % 12) + 1]
@@ -29,7 +29,7 @@ export const plusMonths = (day: Day, count: number): Day => {
 
 export const lastOfMonth = (year: number, month: number): number => new Date(Date.UTC(year, month, 0)).getUTCDate()
 
-/** Monday is 0. */
+/** Returns the weekday, where Monday is 0. */
 export const weekdayOf = (day: Day): number => (new Date(stamp(day)).getUTCDay() + 6) % 7
 
 export const isBefore = (a: Day, b: Day): boolean => stamp(a) < stamp(b)
@@ -40,7 +40,7 @@ export const showDay = ({ year, month, day }: Day): string => `${year}-${two(mon
 
 export const showTime = (minutes: number): string => `${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`
 
-// Making one takes longer than reading a whole message.
+// Creating a formatter takes longer than reading a whole message, so formatters are cached.
 const clocks = new Map<string, Intl.DateTimeFormat>()
 
 const clockOf = (timeZone: string): Intl.DateTimeFormat => {
@@ -56,7 +56,7 @@ const clockOf = (timeZone: string): Intl.DateTimeFormat => {
     minute: 'numeric',
     second: 'numeric',
   })
-  if (clocks.size >= 500) clocks.clear() // the same zone can be spelled in many cases
+  if (clocks.size >= 500) clocks.clear() // the same zone has many upper- and lower-case spellings
   clocks.set(timeZone, made)
   return made
 }
@@ -87,7 +87,7 @@ export const showOffset = (minutes: number): string =>
     ? 'Z'
     : `${minutes < 0 ? '-' : '+'}${two(Math.floor(Math.abs(minutes) / 60))}:${two(Math.abs(minutes) % 60)}`
 
-/** The offset in force at a wall-clock time; in the gap of a clock change the one before it. */
+/** Returns the UTC offset at a wall-clock time. In the gap of a clock change, returns the offset before the change. */
 export const offsetAt = (timeZone: string, day: Day, minutes: number): number => {
   const wall = stamp(day) + minutes * 60_000
   const guess = offsetMinutes(timeZone, new Date(wall))
@@ -97,13 +97,13 @@ export const offsetAt = (timeZone: string, day: Day, minutes: number): number =>
 export const showInstant = (timeZone: string, day: Day, minutes: number): string =>
   `${showDay(day)}T${showTime(minutes)}:00${showOffset(offsetAt(timeZone, day, minutes))}`
 
-/** A moment as the wall clock of the place shows it. */
+/** Returns the wall-clock time in a time zone. */
 export const wallClock = (timeZone: string, at: Date): { day: Day; minutes: number } => {
   const { year, month, day, hour, minute } = partsIn(timeZone, at)
   return { day: { year, month, day }, minutes: hour * 60 + minute }
 }
 
-/** Where 3/12 is the 12th of March. Elsewhere it is the 3rd of December. */
+/** Checks whether 3/12 means March 12 in this time zone. In all others it means December 3. */
 export const monthFirst = (timeZone: string): boolean =>
   /^(?:US\/|America\/(?:New_York|Chicago|Denver|Los_Angeles|Phoenix|Anchorage|Detroit|Boise|Juneau|Adak|Indiana|Kentucky|North_Dakota)|Pacific\/Honolulu)/.test(
     timeZone,

@@ -3,7 +3,8 @@ import type { Candidate, Span } from './index.ts'
 import { isNegated, isPlainQuestion, nearly, phrasesIn, type Spoken, type Word, wordsOf } from './text.ts'
 import type { Option, Want } from './wants.ts'
 
-// One of several: the words of an option, a slip of them, the word that tells it from the others, its letter or its number.
+// Finds the chosen option of a list: by its words, by a misspelling of them, by the word that distinguishes it from the
+// other options, by its letter or by its number.
 
 const everyday = new Set([
   'other',
@@ -31,7 +32,7 @@ const everyday = new Set([
   'at',
 ])
 const MANY_WORDS = 100
-/** Anyone who names as many has chosen none. */
+/** A message that names more options than this has chosen none. */
 const MAX_SAID = 200
 const COMPARISON = 4
 const KEPT_FOR_WORDS = 2000
@@ -40,7 +41,7 @@ const ordinals = 'first second third fourth fifth sixth'.split(' ')
 const isBareAnswer = (message: string, words: Word[], stems: string[]): boolean =>
   words.length <= stems.length + 2 && message.length < 60
 
-/** "size M": the word before it is what is asked for. */
+/** Checks whether the word before the option names the requirement, as in "size M". */
 const isNamed = (words: Word[], from: number, want: Want): boolean => {
   const last = words.findLast((word) => word.to <= from)
   return last !== undefined && (want.label.includes(last.stem) || want.title.includes(last.stem))
@@ -54,17 +55,17 @@ const matchOption = (message: string, spoken: Spoken, option: Option, want: Want
       (everyday.has(stems[0] as string) || (stems[0] as string).length === 1 || /^\d+$/.test(stems[0] as string))
     for (const span of phrasesIn(spoken, stems)) {
       if (risky && !isBareAnswer(message, spoken.words, stems) && !isNamed(spoken.words, span.from, want)) continue
-      // A single capital is a size or a grade; "a" and "I" are words.
+      // A single capital letter is a size or a grade; "a" and "I" are words.
       if (name.length === 1 && message.slice(span.from, span.to) !== name) continue
       found.push({ ...span, value: option.value, score: risky ? 0.85 : 0.93, named: false })
-      // Saying it a hundred times adds nothing.
+      // In a long message, one mention of an option is enough.
       if (spoken.words.length > MANY_WORDS) break
     }
   }
   return found
 }
 
-/** "express" for Express delivery, where the other is Standard delivery. */
+/** Finds "express" for "Express delivery" if the other option is "Standard delivery". */
 const byTellingWord = ({ words, places }: Spoken, option: Option, want: Want): Candidate[] =>
   option.telling
     .filter((stem) => !everyday.has(stem) && !want.about.has(stem))
@@ -72,7 +73,10 @@ const byTellingWord = ({ words, places }: Spoken, option: Option, want: Want): C
     .map((at) => words[at]!)
     .map(({ from, to }) => ({ from, to, value: option.value, score: 0.87, named: false }))
 
-/** Words by their first letter and length, as they are written and as stems: only those can be slips of one another. */
+/**
+ * Words by their first letter and length, as written and as stems. Only words in the same group can be misspellings of
+ * each other.
+ */
 type Forms = Map<string, Map<string, Word>>
 
 const formsOf = ({ words }: Spoken): Forms => {
@@ -102,7 +106,7 @@ const bySlip = (forms: Forms, option: Option, effort: Effort): Candidate[] => {
   return [...slips].map(({ from, to }) => ({ from, to, value: option.value, score: 0.78, named: false }))
 }
 
-/** "option 2", "the second one", or a bare "2" in answer to a list. */
+/** Reads "option 2", "the second one", or a bare "2" in answer to a list. */
 const byPlace = (message: string, want: Want): Candidate[] => {
   if (want.options.some(({ value }) => typeof value === 'number' || /^\d+$/.test(String(value)))) return []
   const match =
@@ -134,7 +138,7 @@ export const findChoices = (message: string, spoken: Spoken, want: Want, effort:
   const said = [...phrases, ...guessed]
   if (said.length > MAX_SAID || !spend(effort, said.length * 5)) return []
   const found = said.filter(({ from }) => !isNegated(message, from))
-  // "extra large" is not also "large": the longest reading of the same words stands.
+  // "extra large" is not also "large": the longest match of the same words is used.
   const longest = found.filter((a) => !found.some((b) => isWithin(a, b)))
   return longest.length > 0 ? longest : byPlace(message, want)
 }
@@ -144,7 +148,7 @@ const yes =
 const no =
   /^\W*(?:no|nope|nah|n(?=\s*(?:$|[.,;!]))|never|(?:i['’]?d )?rather not|not (?:really|needed|required|at all|necessary)|false|incorrect|negative|i don['’]?t|i do not|i['’]?m not|i have not|i haven['’]?t|absolutely not|no way|of course not|certainly not|definitely not|don['’]?t)\b/i
 
-/** The same in German, French, Spanish and Norwegian. */
+/** The same as `yes`, in German, French, Spanish and Norwegian. */
 const yesElsewhere =
   /^[^\p{L}\d]*(?:jawohl|ja|gerne?|natürlich|genau|klar|oui|d['’]accord|bien sûr|volontiers|sí|si|claro|vale|por supuesto|gjerne|selvfølgelig|javisst)(?!\p{L})/iu
 const noElsewhere =
@@ -152,7 +156,7 @@ const noElsewhere =
 const dependsElsewhere =
   /(?<!\p{L})(?:aber|wenn|falls|oder|vielleicht|mais|si|ou|peut-être|pero|o|quizás|tal vez|men|hvis|eller|kanskje)(?!\p{L})/iu
 
-/** A plain yes or no at the start of the message, and how sure it is. */
+/** Finds a plain yes or no at the start of the message, and its confidence. */
 export const findAgreement = (message: string): Candidate | undefined => {
   const english = no.exec(message) ?? yes.exec(message)
   const refused = no.exec(message) ?? (english ? null : noElsewhere.exec(message))
@@ -188,7 +192,9 @@ const after =
 const afterNo =
   /^\s*(?:is |are |'s |isn['’]?t |aren['’]?t |not )+\s*(?:not\s+)?(?:needed|required|wanted|included|necessary)|^\s*(?::|=)?\s*no\b/i
 
-/** "with breakfast", "no parking needed", "I'm a member": yes or no by how the thing is mentioned. */
+/**
+ * Reads yes or no from the way the message mentions the thing: "with breakfast", "no parking needed", "I'm a member".
+ */
 export const findMentioned = (message: string, spoken: Spoken, want: Want): Candidate[] => {
   const keys = [want.label, want.title]
     .map((stems) => stems.filter((stem) => !filler.has(stem)))

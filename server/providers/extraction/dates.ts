@@ -15,7 +15,7 @@ import { hide, matches } from './text.ts'
 
 export type FoundDay = Span & { day: Day; sure: number; yearSaid: boolean; weekday: boolean }
 
-/** A reading of one pattern; undefined when the words look like a day and are none, such as the 31st of February. */
+/** The result of one pattern. Undefined if the words look like a day but are not a valid day, such as February 31. */
 type Reading = { day: Day; sure: number; yearSaid?: boolean; weekday?: boolean } | undefined
 type Rule = { pattern: RegExp; read(groups: Record<string, string | undefined>, today: Day, place: Place): Reading }
 
@@ -33,7 +33,7 @@ const weekdayNamed = (name: string): number => weekdays.indexOf(name.slice(0, 3)
 
 const fullYear = (year: string): number => (year.length === 2 ? 2000 + Number(year) : Number(year))
 
-/** Without a year: the next time that day comes. The 29th of February waits for its year. */
+/** Returns the next occurrence of a day without a year. February 29 waits for the next leap year. */
 const coming = (month: number, day: number, today: Day): Day | undefined => {
   for (let year = today.year; year < today.year + 5; year++) {
     const candidate = { year, month, day }
@@ -63,7 +63,7 @@ const written: Rule[] = [
     read: ({ y, m, d }, today) => dated(y, Number(m), Number(d), today, 1),
   },
   {
-    // "1 to 5 December": the first borrows the month of the second.
+    // In "1 to 5 December", the first day uses the month of the second.
     pattern: new RegExp(
       `(?<![\\d.:/-])(?<d>\\d{1,2})(?:st|nd|rd|th)?(?=\\s*(?:to|until|till|through|and|-|–)\\s*(?:the\\s+)?\\d{1,2}(?:st|nd|rd|th)?(?:\\s+of)?\\s+(?<m>${MONTH})\\b\\.?(?:,?\\s+(?<y>\\d{4})(?!\\d))?)`,
     ),
@@ -131,7 +131,7 @@ const written: Rule[] = [
       const days = ahead(today, weekday)
       const said = (which as string).toLowerCase()
       if (said === 'last') return { day: plusDays(today, days - 7), sure: 0.95, yearSaid: true }
-      // The Friday of next week; some mean the coming one, so it is not certain.
+      // "next Friday" is the Friday of next week, but some people mean the coming one, so the confidence is lower.
       if (said === 'next') return { day: plusDays(today, 7 - weekdayOf(today) + weekday), sure: 0.85 }
       return { day: plusDays(today, days || (said === 'coming' ? 7 : 0)), sure: 0.95 }
     },
@@ -153,7 +153,7 @@ const written: Rule[] = [
     pattern: /\b(?<w>monday|tuesday|wednesday|thursday|friday|saturday|sunday|mon|tue|tues|wed|thu|thur|thurs|fri)\b/,
     read: ({ w }, today) => {
       const days = ahead(today, weekdayNamed(w as string))
-      // Said on a Friday, "Friday" is today or in a week.
+      // On a Friday, "Friday" means today or in a week.
       return days === 0
         ? { day: plusDays(today, 7), sure: 0.6 }
         : { day: plusDays(today, days), sure: 0.95, weekday: true }
@@ -216,7 +216,7 @@ export const findDays = (text: string, place: Place): FoundDay[] => {
           yearSaid: reading.yearSaid ?? false,
           weekday: reading.weekday ?? false,
         })
-      // What looks like a day and is none must not be read as a number either.
+      // Words that look like a day but are not a valid day must not be read as a number either.
       open = hide(open, [span])
     }
   }
@@ -229,7 +229,7 @@ export const findDays = (text: string, place: Place): FoundDay[] => {
   )
 }
 
-/** "Friday, 14 November" and "tomorrow (2025-11-16)" are one day said twice. */
+/** Merges a day that is stated twice, as in "Friday, 14 November" and "tomorrow (2025-11-16)". */
 const merge = (found: FoundDay[], text: string): FoundDay[] => {
   const merged: FoundDay[] = []
   for (const next of found) {
@@ -244,7 +244,7 @@ const merge = (found: FoundDay[], text: string): FoundDay[] => {
   return merged
 }
 
-/** "Monday until Thursday": the Thursday after that Monday, whatever today is. */
+/** In "Monday until Thursday", uses the Thursday after that Monday, independent of today. */
 const inOrder = (found: FoundDay[], text: string): FoundDay[] =>
   found.map((day, i) => {
     const before = found[i - 1]
@@ -253,7 +253,7 @@ const inOrder = (found: FoundDay[], text: string): FoundDay[] =>
     return { ...day, day: plusDays(before.day, ahead(before.day, weekdayOf(day.day)) || 7) }
   })
 
-/** The same day and month, not after today: for what has already happened. */
+/** Returns the most recent occurrence of the day and month, not after today, for events in the past. */
 export const mostRecent = (day: Day, place: Place): Day => {
   const today = todayIn(place.timeZone, place.now)
   return isBefore(today, day)

@@ -1,14 +1,21 @@
-// A message is read on the thread that serves everybody: anyone who asks for much gets what a few hundredths of a second find,
-// and the rest is missing. It is counted and not timed, so that the same message always gives the same values.
+// Messages are read on the thread that serves all requests. A request that needs much work gets only the values found
+// within a few hundredths of a second; the other values are reported as missing. The work is counted, not timed, so
+// that the same message always gives the same values.
 
-/** What may still be spent, in microseconds as measured. A message of everyday length against a dozen fields costs under 2,000. */
+/**
+ * The remaining budget, in microseconds according to measurements. A message of ordinary length for a dozen fields
+ * costs less than 2,000.
+ */
 export type Effort = { left: number }
 
 const IN_ALL = 12_000
 
 export const newEffort = (): Effort => ({ left: IN_ALL })
 
-/** False where less than that is left, beside what is kept for later; then it is not to be done. */
+/**
+ * Deducts the cost from the budget. Returns false if the budget, less the reserve `kept`, is too small; the caller must
+ * then skip the work.
+ */
 export const spend = (effort: Effort, cost: number, kept = 0): boolean => {
   if (cost > effort.left - kept) return false
   effort.left -= cost

@@ -5,35 +5,35 @@ export type Requirement = { name: string; description?: string; schema?: JsonObj
 
 export type ExtractionRequest = {
   message: string
-  /** A plain name stands for a requirement of that name. */
+  /** A plain string is the name of a requirement without a schema. */
   requirements: (Requirement | string)[]
-  /** Values from earlier in the conversation; only a message that names one again changes it. */
+  /** Values from earlier in the conversation. A value changes only if the message names it again. */
   known?: JsonObject
-  /** The requirement the person was just asked for: a bare answer is taken to be its value. */
+  /** The requirement that the person was just asked for: a bare answer counts as its value. */
   asked?: string
   timeZone: string
   now: Date
 }
 
 export type Extraction = {
-  /** Known and found values together. */
+  /** The known values and the values found in the message. */
   values: JsonObject
-  /** Names of the requirements that are required (as they are unless they say otherwise) and have no value. */
+  /** Names of the required requirements without a value. Requirements are required by default. */
   missing: string[]
-  /** 0 to 1 for every value. */
+  /** The confidence of every value, from 0 to 1. */
   confidence: Record<string, number>
   extracted_by: string
 }
 
-/** Whose day it is, and what reading may still cost. The zone must be a valid name. */
+/** The time zone and the time of the message, and the remaining effort. The zone must be a valid name. */
 export type Place = { timeZone: string; now: Date; effort: Effort }
 
-/** A stretch of the message, and what it was taken for. */
+/** A range of the message. */
 export type Span = { from: number; to: number }
 
 export type Candidate = Span & {
   value: Json
   score: number
-  /** The message names the requirement: the same words may then serve two requirements. */
+  /** True if the message names the requirement: the same words may then be the value of two requirements. */
   named: boolean
 }

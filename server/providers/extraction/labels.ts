@@ -3,17 +3,17 @@ import type { Span } from './index.ts'
 import { before, contentStems, matches, nearly, phrasesIn, type Spoken, stemOf, type Word } from './text.ts'
 import type { Want } from './wants.ts'
 
-// "name: value", "name = value", "the name is value", and where such a value ends.
+// Finds "name: value", "name = value" and "the name is value", and the end of such a value.
 
 export type Labelled = Span & {
   want: Want
-  /** `sign`: a colon or an equals sign; `verb`: "is", "should be"; `bare`: the value simply follows. */
+  /** `sign`: a colon or an equals sign; `verb`: "is", "should be"; `bare`: the value follows directly. */
   link: 'sign' | 'verb' | 'bare'
   labelFrom: number
   exact: boolean
 }
 
-// A message that repeats a name a thousand times would otherwise be read a thousand times.
+// Without these limits, a message that repeats a name a thousand times would be read a thousand times.
 const MAX_MENTIONS = 8
 const MAX_LABELS = 200
 
@@ -28,9 +28,12 @@ const otherLabel = /(?:^|[\n,;.]\s*|\s\/\s|\s\|\s)(?:and\s+|my\s+|the\s+|our\s+)
 
 const distinctWords = ({ words, places }: Spoken): Word[] => Array.from(places.values(), ([at]) => words[at!]!)
 
-/** Which words of the message stand for this requirement. The last word of a name will do when no other requirement ends so. */
+/**
+ * Returns the words of the message that name this requirement. The last word of the name is enough if no other
+ * requirement contains it.
+ */
 const mentionsOf = (want: Want, spoken: Spoken, others: Want[], effort: Effort): Mention[] => {
-  // firstName is one word in a message and two in a name
+  // firstName is one word in a message but two words as a name.
   const joined = [stemOf(want.requirement.name.toLowerCase())]
   const hyphenated = want.label.includes('email') ? ['e', 'mail'] : []
   const spans = [want.label, want.title, joined, hyphenated]
@@ -67,7 +70,7 @@ const mentionsOf = (want: Want, spoken: Spoken, others: Want[], effort: Effort):
   if (want.label.length > 1 && !shared && !generic.has(head))
     spans.push(...phrasesIn(spoken, [head]).map((span) => ({ ...span, want, exact: true })))
   if (want.label.length > 1 && spans.length === 0) {
-    // "order" for order_number, "delivery" for delivery_date
+    // Accepts "order" for order_number and "delivery" for delivery_date.
     const first = want.label.slice(0, -1)
     const taken = others.some((other) => other !== want && first.every((stem) => other.label.includes(stem)))
     if (generic.has(head) && !taken)
@@ -82,10 +85,10 @@ const mentionsOf = (want: Want, spoken: Spoken, others: Want[], effort: Effort):
   return spans
 }
 
-/** ", email …": the next of a row of labels needs no sign. */
+/** In a list of labels, as in ", email …", the next label needs no colon. */
 const listed = /[,;\n]\s*(?:and\s+)?(?:my\s+|the\s+|our\s+)?$/i
 
-/** What may run over several sentences. */
+/** Fields whose value may have several sentences. */
 const prose = new Set(
   contentStems(
     'description message comment note reason detail text body summary question feedback content instruction request remark explanation issue problem',
@@ -99,7 +102,10 @@ const shortened = new Set(
   ),
 )
 
-/** "Ada. Please send it": where a sentence ends, and not where a title or an initial does. */
+/**
+ * Returns the end of the sentence, as in "Ada. Please send it". The dot of a title or an initial does not end a
+ * sentence.
+ */
 const sentenceEnd = (text: string): number => {
   for (const { index } of matches(text, /[.!?](?=\s+(?:\p{Lu}|please\b|i\b|my\b|thanks?\b))/gu)) {
     const word = /[\p{L}\p{N}]*$/u.exec(text.slice(Math.max(0, index - 30), index))?.[0] ?? ''
@@ -112,7 +118,7 @@ const sentenceEnd = (text: string): number => {
 const endOf = (message: string, { from, link, want }: Omit<Labelled, 'to'>, next: number): number => {
   const rest = message.slice(from, next)
   const sentence = link === 'sign' && want.kind === 'string' && !isProse(want) ? sentenceEnd(rest) : rest.length
-  // "order #1042 arrived": a number of that kind ends with the word.
+  // In "order #1042 arrived", the number ends with the word.
   const stops = [message[from - 1] === '#' ? /[\s;,?!]|[.](?=\s|$)/ : /\n|;|\s\|\s/]
   if (link !== 'sign')
     stops.push(
@@ -155,10 +161,10 @@ const unknown =
 const remark =
   /^(?:wrong|right|correct|incorrect|fine|ok(?:ay)?|good|bad|missing|different|the same|unchanged|private|secret|below|above|attached|as follows|important|required|outdated|old|new|invalid|here|changing|changed)\W*$/i
 
-/** "my address is wrong" says something about the address, not what it is. */
+/** Detects a remark such as "my address is wrong", which does not state the address. */
 export const isRemark = (text: string): boolean => remark.test(text.trim())
 
-/** The words of a labelled value without what merely leads on to the next one. */
+/** Returns the words of a labelled value, without words that only lead to the next value. */
 export const plainValue = (text: string): string | undefined => {
   const trimmed = text
     .replace(courtesy, '')

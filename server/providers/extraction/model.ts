@@ -6,18 +6,22 @@ import { makeFence } from '#providers/llm/fence'
 import type { LanguageModel, Usage } from '#providers/llm/index'
 import type { Extraction, ExtractionRequest, Requirement } from './index.ts'
 
-// Values out of a message by a language model. It never invents: for each value the model must quote the words it read it
-// from, a value whose words do not stand in the message is dropped, and so is one that does not fit its schema.
+// Reads values from a message with a language model. Values are never invented: for each value the model must quote the
+// words of the message. A value is dropped if its quotation is not in the message or if the value does not match its
+// schema.
 
 const MAX_MESSAGE_LENGTH = 10_000
 const ANSWER_TOKENS = 8_192
-/** The value itself stands in its quotation, or was made of it (a date out of "tomorrow"). */
+/**
+ * The confidence of a value that is in its quotation (LITERAL) or was derived from it, such as a date from "tomorrow"
+ * (DERIVED).
+ */
 const LITERAL = 0.95
 const DERIVED = 0.8
 
 export type ModelExtraction = Extraction & { usage: Usage }
 
-/** Throws ModelProblem: the caller decides whether the rules answer instead. */
+/** Throws ModelProblem. The caller decides whether to use the rules instead. */
 export const extractByModel = async (
   llm: LanguageModel,
   request: ExtractionRequest & { signal?: AbortSignal },
@@ -42,7 +46,10 @@ export const extractByModel = async (
   return { ...report(requirements, request.known ?? {}, found), extracted_by: `model:${llm.name}`, usage }
 }
 
-/** Values travel as JSON text: their schemas are the tenant's, and a fixed answer schema is one every vendor accepts. */
+/**
+ * The model returns values as JSON text: tenants define their schemas, while every vendor accepts this fixed response
+ * schema.
+ */
 const ANSWER: JsonObject = {
   type: 'object',
   properties: {
@@ -126,7 +133,7 @@ const report = (
     const before = own(known, name)
     return before === undefined ? [] : [[name, before, 1]]
   })
-  // Object.fromEntries makes own fields, also for a requirement called __proto__.
+  // Object.fromEntries creates own properties, even for a requirement called __proto__.
   const values: JsonObject = Object.fromEntries(entries.map(([name, value]) => [name, value]))
   const confidence: Record<string, number> = Object.fromEntries(entries.map(([name, , sure]) => [name, sure]))
   const missing = requirements

@@ -5,11 +5,11 @@ import type { Scan } from './scan.ts'
 import { before } from './text.ts'
 import type { Want } from './wants.ts'
 
-// Which day or time is meant: the start or the end of a stretch, the past or the future.
+// Decides which day or time is meant: the start or the end of a period, in the past or in the future.
 
 const dayFor = (found: FoundDay, want: Want, place: Place): Day | undefined => {
   if (!want.past || found.yearSaid) return found.day
-  // A birthday without its year is not a date of birth.
+  // A birthday without a year is not a date of birth.
   return [...want.about].some((stem) => /^(?:birth|born|dob|birthday)/.test(stem))
     ? undefined
     : mostRecent(found.day, place)
@@ -22,10 +22,12 @@ const endCue =
 
 const leaveCue = /\bleav(?:e|es|ing)\b(?:\s+(?:on|at|the))*\s*$/i
 
-/** "from Monday to Friday", "check in on the 3rd": which end of a stretch this is. */
+/**
+ * Returns whether a day is the start or the end of a period, as in "from Monday to Friday" or "check in on the 3rd".
+ */
 const roleOf = (scan: Scan, span: Span, others: Span[]): 'start' | 'end' | undefined => {
   const earlier = before(scan.message, span.from)
-  // Guests leave at the end, travellers at the start.
+  // Guests leave at the end of a period, travellers leave at the start.
   if (leaveCue.test(earlier))
     return /\b(?:arriv\w+|check|from|stay\w*)\b/i.test(before(scan.message, span.from)) ? 'end' : 'start'
   if (startCue.test(earlier)) return 'start'
@@ -48,7 +50,7 @@ const roleFit = (want: Want, role: 'start' | 'end' | undefined): number => {
   return role === want.role ? 1.03 : 0
 }
 
-/** Two days and not a word about which is which: the earlier one comes first. */
+/** Orders two days if the message does not say which is which: the earlier day is the start. */
 const byOrder = (scan: Scan, want: Want, found: FoundDay): number => {
   const [first, second] = scan.days
   if (!want.role || !first || !second || scan.days.length !== 2) return roleFit(want, undefined)
@@ -59,7 +61,7 @@ const byOrder = (scan: Scan, want: Want, found: FoundDay): number => {
 
 export const readDays = (scan: Scan, want: Want, place: Place): Candidate[] =>
   scan.days.flatMap((found): Candidate[] => {
-    // "before Christmas" is not a day yet.
+    // "before Christmas" does not name a specific day.
     if (/\b(?:before|after)\s+(?:the\s+)?$/i.test(before(scan.message, found.from))) return []
     const day = dayFor(found, want, place)
     const role = roleOf(scan, found, scan.days)
@@ -86,7 +88,7 @@ export const readTimes = (scan: Scan, want: Want, place: Place): Candidate[] =>
     return [{ from: found.from, to: found.to, value, score: Math.min(0.95, 0.92 * fit) * found.sure, named: false }]
   })
 
-/** A day and a time belong together when nothing but a few words stands between them. */
+/** Combines a day and a time if only a few words are between them. */
 export const readMoments = (scan: Scan, want: Want, place: Place): Candidate[] => {
   const joined = scan.days.flatMap((day) =>
     scan.times.flatMap((time): Candidate[] => {

@@ -9,7 +9,7 @@ import { type Scan, scan } from './scan.ts'
 import { spokenIn } from './text.ts'
 import type { Want } from './wants.ts'
 
-// The value behind a label. The label has said what it is, so the first thing of the right kind counts.
+// Reads the value after a label. The label names the requirement, so the first value of the right kind is used.
 
 type Value = { value: Json; score: number; at: number; length: number }
 
@@ -33,7 +33,7 @@ const readNumber = (text: string, link: Labelled['link'], want: Want, place: Pla
   const scanned = scan(text, place)
   const number = scanned.numbers[0]
   if (!number) return undefined
-  // "the price for 10 seats"
+  // In "the price for 10 seats", 10 is not the price.
   const other = want.kind === 'money' ? !number.currency && isCounted(number) : nounFit(number, want, scanned) === 0
   if (link === 'bare' && other) return undefined
   if (want.moneyObject && !number.currency) return undefined
@@ -102,7 +102,7 @@ const readValue = (text: string, link: Labelled['link'], want: Want, place: Plac
 
 const MAX_VALUE_LENGTH = 1000
 
-/** How far from its label a value may start. */
+/** The maximum distance between a label and the start of its value. */
 const reach = { sign: 30, verb: 40, bare: 14 } as const
 const leading =
   /^\s*(?:(?:of|for|to|about|on|by|at|around|from|with|until|the|a|an|no later than|my|like|roughly|approximately|will|be|it['’]s|as|in|under|number|no\.?|#)\s*)*$/i
@@ -110,7 +110,7 @@ const leading =
 export const readLabelled = ({ message, numbers }: Scan, label: Labelled, place: Place): Candidate | undefined => {
   const text = message.slice(label.from, Math.min(label.to, label.from + MAX_VALUE_LENGTH))
   if (/^\s*(?:is|are|was)?\s*(?:not|isn['’]t|n['’]t)\b/i.test(text) && label.want.kind !== 'boolean') return undefined
-  // In "two adults, three children" the words are what is counted, not labels of what follows.
+  // In "two adults, three children", the words are the counted things, not labels of the next value.
   const counted = numbers.some(({ to }) => to <= label.labelFrom && label.labelFrom - to <= 2)
   if (label.link === 'bare' && counted) return undefined
   const found = readValue(text, label.link, label.want, place)

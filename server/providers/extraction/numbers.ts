@@ -1,18 +1,18 @@
 import type { Span } from './index.ts'
 import { before, matches, wordsOf } from './text.ts'
 
-// Numbers as people write them: 1,234.50 · 1.234,50 · 3k · 1.5 million · twenty-five · a dozen · half a million.
+// Reads numbers as people write them: 1,234.50 · 1.234,50 · 3k · 1.5 million · twenty-five · a dozen · half a million.
 
 export type FoundNumber = Span & {
   value: number
-  /** What is counted or measured: the words after it, until the next sign. */
+  /** The counted or measured thing: the words after the number, up to the next punctuation mark. */
   noun: string[]
-  /** "one", "a couple": counts only where the message says of what. */
+  /** "one", "a couple": used only if the message says what is counted. */
   weak: boolean
   approximate: boolean
   percent: boolean
   currency?: string
-  /** One end of "5 or 6", "100 to 200", or what "10 → 12" replaces: not a value by itself. */
+  /** One end of "5 or 6" or "100 to 200", or the number that "10 → 12" replaces. It is not a value by itself. */
   range: boolean
 }
 
@@ -65,7 +65,10 @@ const currencyCodes = 'EUR USD GBP CHF JPY INR SEK NOK DKK PLN CZK CAD AUD NZD B
 const currencyOf = (word: string): string | undefined =>
   currencyWords[word.toLowerCase()] ?? currencyCodes.find((code) => code === word.toUpperCase())
 
-/** The last of two kinds of separators is the decimal one; a single one followed by three digits groups thousands if it is a comma. */
+/**
+ * If both separators occur, the last one is the decimal separator. A single comma followed by three digits groups
+ * thousands.
+ */
 const readDigits = (digits: string): number => {
   const comma = digits.lastIndexOf(',')
   const dot = digits.lastIndexOf('.')
@@ -105,7 +108,7 @@ const finish = (text: string, span: Span, value: number, more: Partial<FoundNumb
   }
 }
 
-/** In "flight LH 123" the number is part of a name. */
+/** Finds numbers written in digits. In "flight LH 123" the number is part of a name. */
 const findNumerals = (text: string): FoundNumber[] =>
   matches(text, numeral)
     .map((match) => {
@@ -140,7 +143,7 @@ const findWritten = (text: string): FoundNumber[] => {
       continue
     }
     const last = words[i + read.length - 1] as Span
-    // "one of", "this one", "no one"
+    // A single "one" is weak, as in "one of", "this one" or "no one".
     const weak = read.weak || (read.length === 1 && read.value <= 1)
     const minus = /\bminus\s+$/i.test(before(text, first.from))
     found.push(finish(text, { from: first.from, to: last.to }, minus ? -read.value : read.value, { weak }))
@@ -213,7 +216,7 @@ export const findNumbers = (text: string): FoundNumber[] => {
   })
 }
 
-/** Units that measure the same thing, in terms of one of them. */
+/** Units of each dimension, as multiples of one base unit. */
 const dimensions: Record<string, Record<string, number>> = {
   time: {
     second: 1,

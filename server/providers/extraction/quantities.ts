@@ -4,7 +4,7 @@ import type { Scan } from './scan.ts'
 import { before, stemOf } from './text.ts'
 import type { Want } from './wants.ts'
 
-// Which number is meant: by what it counts, what it is measured in, or because the message is hardly more than it.
+// Decides which number is meant: by the counted thing, by the unit, or because the message contains little else.
 
 const groups = [
   'person people guest attendee participant adult visitor seat pax traveler traveller passenger employee user member party headcount us',
@@ -30,15 +30,20 @@ const related = (stem: string, about: Set<string>): boolean =>
 const partOfName =
   /\b(?:room|page|floor|version|windows|gate|flight|chapter|level|line|step|unit|apartment|suite|extension|terminal|seat|row|ending in|ends in|ending with)\s+(?:no\.?|number)?\s*$/i
 
-/** A number that stands for itself answers only a message that is hardly more than it: others name rooms, years and versions. */
+/**
+ * Checks whether the message contains little more than a number. In longer messages, a number alone may be a room, a
+ * year or a version.
+ */
 const isBare = ({ spoken }: Scan): boolean => spoken.words.length <= 6
 
-/** 1: the message counts exactly this; 0.7: it does not say what it counts; 0: it counts something else. */
+/**
+ * Returns 1 if the message counts exactly this, 0.7 if it does not say what it counts, 0 if it counts something else.
+ */
 export const nounFit = (number: FoundNumber, want: Want, scan: Scan): number => {
   const { message } = scan
   const stems = number.noun.slice(0, 3).map(stemOf)
   const narrow = new Set([...want.label, ...want.title])
-  // "four adults and two kids" are six people, and neither four nor two.
+  // "four adults and two kids" are six people, so neither four nor two is the number of people.
   if ([stemOf('adult'), ...kids].includes(stems[0] ?? '') && !narrow.has(stems[0]!) && isApart(scan)) return 0
   if (stems.slice(0, 2).some((stem) => !generic.has(stem) && related(stem, narrow))) return 1
   if (stems.some((stem) => !generic.has(stem) && related(stem, want.about))) return 0.97
@@ -121,7 +126,7 @@ export const isCounted = (number: FoundNumber): boolean =>
     number.noun[0],
   )
 
-/** The currency is another fact than the amount: it takes no words away from it. */
+/** Reads the currency. A currency does not use up the words of its amount, because the two are separate values. */
 export const readCurrencies = (scan: Scan, want: Want): Candidate[] => {
   const codes = new Set(scan.numbers.flatMap(({ currency }) => currency ?? []))
   return scan.numbers.flatMap(({ to, currency }): Candidate[] => {

@@ -10,7 +10,7 @@ import { findStrings } from './strings.ts'
 import { isNegated, isPlainQuestion, matches } from './text.ts'
 import type { Want } from './wants.ts'
 
-// For every kind of requirement: what in the message could be its value, and how well it fits.
+// For every kind of requirement, finds the parts of the message that could be its value, and how well each fits.
 
 export const fits = (want: Want, value: Json): boolean =>
   want.requirement.schema === undefined || validateJson(want.schema, value).length === 0
@@ -18,7 +18,7 @@ export const fits = (want: Want, value: Json): boolean =>
 const readTokens = (tokens: Scan['emails'], score: number): Candidate[] =>
   tokens.map(({ from, to, text, sure }) => ({ from, to, value: text, score: score * sure, named: false }))
 
-/** Words that match a pattern the schema asks for. */
+/** Finds words that match the pattern of the schema. */
 const readPattern = (scan: Scan, want: Want): Candidate[] =>
   want.schema.pattern === undefined
     ? []
@@ -59,17 +59,19 @@ const readLists = (scan: Scan, want: Want, place: Place): Candidate[] => {
   return [{ ...span, value: values, score: Math.min(...parts.map(({ score }) => score)), named: false }]
 }
 
-/** Patterns with space on both sides take the cube of a run of spaces: 8 s for 2,000 of them. */
+/**
+ * Replaces runs of spaces, because patterns with spaces on both sides need cubic time for a run: 8 s for 2,000 spaces.
+ */
 export const withSingleSpaces = (text: string): string => text.replaceAll(/[^\S\n]+/g, ' ')
 
-/** The items of a list that the message names: "tags: red, green and blue". */
+/** Returns the items of a list in a message: "tags: red, green and blue". */
 export const splitList = (text: string): string[] =>
   withSingleSpaces(text)
     .split(/\s*(?:[,;\n]|\s+(?:and|plus|as well as)\s+|\s&\s)\s*/i)
     .map((part) => part.replace(/^(?:and|also|the)\s+/i, '').trim())
     .filter(Boolean)
 
-/** What looking through the message for a value of this kind costs, about. */
+/** Estimates the cost of searching the message for a value of this kind. */
 const costOf = ({ message, days, times, moments, numbers }: Scan, { kind }: Want): number => {
   switch (kind) {
     case 'date':

@@ -23,7 +23,7 @@ test.each([
   ['two hundred messages', cases, 200],
   ['a hundred messages meant to mislead', harderCases, 100],
   ['sixty of everyday conversations', laterCases, 60],
-])('%s: nearly all give exactly the values a careful person would take', (what, table, least) => {
+])('%s: nearly all give exactly the values that a careful person would enter', (what, table, least) => {
   const wrong: string[] = []
   const overconfident: string[] = []
   for (const each of table) {
@@ -45,7 +45,7 @@ test.each([
 const at = { timeZone: DEFAULT_ZONE, now: SAID_AT }
 const date = { type: 'string', format: 'date' }
 
-test('what is missing are the required names without a value; each value has its confidence; the extractor says its name', () => {
+test('an extraction lists the required names without a value, the confidence of each value and the name of the extractor', () => {
   const requirements = [{ name: 'day', schema: date }, { name: 'note', required: false }, 'email', 'guests']
   const extraction = extractByRules({ message: 'on Friday for 3 guests', requirements, ...at })
   expect(extraction).toEqual({
@@ -56,7 +56,7 @@ test('what is missing are the required names without a value; each value has its
   })
 })
 
-test('a single letter is a yes or a no only where it is all that was said', () => {
+test('a single letter is a yes or a no only if it is the whole message', () => {
   const requirements = [{ name: 'breakfast', schema: { type: 'boolean' } }]
   const answer = (message: string) => extractByRules({ message, requirements, asked: 'breakfast', ...at }).values
   expect([answer('n is 3'), answer('y = 4'), answer('n'), answer('y.')]).toEqual([
@@ -67,7 +67,7 @@ test('a single letter is a yes or a no only where it is all that was said', () =
   ])
 })
 
-test('one value never serves two requirements, unless both are named', () => {
+test('one value is never used for two requirements unless the message names both', () => {
   const requirements = [
     { name: 'pickup', schema: date },
     { name: 'delivery', schema: date },
@@ -81,13 +81,13 @@ test('one value never serves two requirements, unless both are named', () => {
   )
 })
 
-test('a value that breaks its schema is missing, not bent', () => {
+test('a value that violates its schema is reported as missing, not adjusted', () => {
   const requirements = [{ name: 'guests', schema: { type: 'integer', minimum: 1, maximum: 8 } }]
   for (const message of ['12 guests', '0 guests', '2.5 guests'])
     expect(extractByRules({ message, requirements, ...at }).values).toEqual({})
 })
 
-test('a known value stays unless the message names it again', () => {
+test('a known value is kept unless the message names it again', () => {
   const request = { requirements: ['guests', 'email'], known: { guests: 4 }, ...at }
   expect(extractByRules({ ...request, message: 'a@example.com' })).toMatchObject({
     values: { guests: 4, email: 'a@example.com' },
@@ -96,7 +96,7 @@ test('a known value stays unless the message names it again', () => {
   expect(extractByRules({ ...request, message: 'guests: 6' }).values).toEqual({ guests: 6 })
 })
 
-test('the same words on both sides of midnight give the day of the caller', () => {
+test('a relative day uses the date in the time zone of the caller', () => {
   const late = new Date('2025-11-12T23:30:00Z')
   const ask = (timeZone: string) =>
     extractByRules({ message: 'tomorrow', requirements: ['date'], timeZone, now: late }).values
@@ -104,7 +104,7 @@ test('the same words on both sides of midnight give the day of the caller', () =
   expect(ask('Europe/Berlin')).toEqual({ date: '2025-11-14' })
 })
 
-test('names and messages that mean harm do none', () => {
+test('malicious names and messages cause no harm', () => {
   const requirements = ['__proto__', 'constructor', 'toString', '', '(', { name: 'a'.repeat(5000) }]
   const messages = [
     '__proto__: polluted',
@@ -120,8 +120,8 @@ test('names and messages that mean harm do none', () => {
   expect(({} as Record<string, unknown>).polluted).toBeUndefined()
 })
 
-// In the square or the cube of its length this takes hours, and the test runs out of time.
-test('a list is parted at once, however much space is in it', () => {
+// With quadratic or cubic complexity this takes hours, and the test times out.
+test('a list is split quickly, even with very long runs of spaces', () => {
   expect(splitList(`red,${' '.repeat(100_000)}green  and   light${' '.repeat(100_000)}blue\n\n & pink`)).toEqual([
     'red',
     'green',
@@ -130,14 +130,16 @@ test('a list is parted at once, however much space is in it', () => {
   ])
 })
 
-test('a pattern written to take forever does not', () => {
+test('a pattern designed to backtrack forever ends quickly', () => {
   const requirements = [{ name: 'code', schema: { type: 'string', pattern: '^(a+)+$' } }]
   expect(
     extractByRules({ message: `${'a'.repeat(60)}! ${'a'.repeat(60)}b`, requirements, ...at }).missing,
   ).toBeDefined()
 })
 
-/** What it cost the thread that everybody shares, whatever else the machine was doing. */
+/**
+ * Returns the CPU time of this thread, which all requests share, in ms. Other load on the machine does not affect it.
+ */
 const costOf = (work: () => void): number => {
   const before = process.threadCpuUsage()
   work()
@@ -148,7 +150,8 @@ const costOf = (work: () => void): number => {
 const slips = (count: number, letters: string): string[] =>
   Array.from({ length: count }, (_, at) => `q${[6, 5, 4, 3, 2, 1, 0].map((i) => letters[(at >> i) & 1]).join('')}${at}`)
 
-// Before reading had a limit these took 2 to 35 seconds; a hundredth of that is left, the rest is for slow machines.
+// Before reading had a limit these messages took 2 to 35 seconds. Now they take a hundredth of that; the rest of the
+// allowed time is for slow machines.
 test.each<[string, string, object[]]>([
   ['slips of thousands of options', slips(1000, 'ab').join(' '), [{ name: 'x', schema: { enum: slips(8000, 'cd') } }]],
   [
@@ -156,12 +159,12 @@ test.each<[string, string, object[]]>([
     'one hundred and '.repeat(625),
     Array.from({ length: 100 }, (_, at) => ({ name: `n${at}`, schema: { type: 'integer' } })),
   ],
-])('%s hold nobody up', (_, message, requirements) => {
+])('%s do not block the thread', (_, message, requirements) => {
   const read = () => void extractByRules({ message, requirements: requirements as Case['wants'], ...at })
   expect(costOf(read)).toBeLessThan(500)
 })
 
-test('among very many options those that are said are still found', () => {
+test('the named options are found even among very many options', () => {
   const options = Array.from({ length: 1500 }, (_, at) => `Branch ${at} Street`)
   const ask = (message: string, more: object) =>
     extractByRules({ message, requirements: [{ name: 'branch', schema: { enum: options } }], ...at, ...more }).values

@@ -8,8 +8,9 @@ import { scan } from './scan.ts'
 import { isCorrected, isPlainQuestion, overlaps, wordsOf } from './text.ts'
 import { type Want, wantOf } from './wants.ts'
 
-// Values out of a message by rules alone. It never invents: what could be two things, or belong to two requirements, is
-// missing, and the same words serve two requirements only where the message names both.
+// Reads values from a message with rules alone. Values are never invented: an ambiguous value, or a value that could
+// belong to two requirements, is reported as missing. The same words are used for two requirements only if the message
+// names both.
 
 const MAX_MESSAGE_LENGTH = 4000
 const MAX_WANTS = 100
@@ -20,7 +21,7 @@ type Claim = Candidate & { want: Want }
 
 const same = (a: Json, b: Json): boolean => JSON.stringify(a) === JSON.stringify(b)
 
-/** Anyone who says this many things of one kind has not said which is meant. */
+/** If a message contains more than this many different values of one kind, it is unclear which value is meant. */
 const MAX_VALUES = 8
 
 const distinct = (candidates: Candidate[]): Candidate[] => {
@@ -47,7 +48,7 @@ const claimsOf = (message: string, wants: Want[], known: JsonObject, place: Plac
     .filter(({ want, named }) => named || !Object.hasOwn(known, want.requirement.name))
 }
 
-/** What was said first and then taken back is no rival. */
+/** Removes values that the message later corrects. */
 const withoutCorrected = (message: string, claims: Claim[]): Claim[] => {
   const rivals = Map.groupBy(claims, ({ want }) => want)
   return claims.filter(
@@ -81,7 +82,7 @@ const assign = (claims: Claim[], asked: string | undefined): Map<Want, Claim> =>
     }
     const rivals = near.filter((other) => other.want !== claim.want)
     if (!claim.named && rivals.length > 0 && !isAsked(claim.want)) {
-      // The one that was asked for gets it; between equals nobody does.
+      // A contested value goes to the requirement that was asked for. If neither was asked for, no requirement gets it.
       if (!rivals.some((rival) => isAsked(rival.want))) contested.push(claim)
       continue
     }
@@ -91,7 +92,7 @@ const assign = (claims: Claim[], asked: string | undefined): Map<Want, Claim> =>
   return settled
 }
 
-/** A program, or a person who thinks like one, may answer in JSON. */
+/** Reads a message that is a JSON object, which a program may send. */
 const readJson = (message: string, wants: Want[]): Map<Want, Claim> | undefined => {
   if (!/^\s*\{[\s\S]*\}\s*$/.test(message)) return undefined
   try {
@@ -109,7 +110,7 @@ const readJson = (message: string, wants: Want[]): Map<Want, Claim> | undefined 
 const noAnswer =
   /^\W*(?:hi|hello|hey|good (?:morning|afternoon|evening)|thanks|thank you|help|cancel|stop|skip|what|why|how|who|where|which|when|no idea|i don['’]?t know|i do not know|not sure|dunno|idk|later|never ?mind|none|nothing)\b/i
 
-/** A bare reply to a question is its answer, if it can be. */
+/** Uses a bare reply as the answer to the question, if the reply is a valid value. */
 const bareAnswer = (message: string, want: Want, place: Place): Candidate | undefined => {
   const text = message.trim()
   const whole = { from: 0, to: message.length, named: false }
@@ -167,7 +168,7 @@ const report = (requirements: Requirement[], known: JsonObject, settled: Map<Wan
   return { values, missing, confidence, extracted_by: 'rules' }
 }
 
-/** A requirement may be called __proto__. */
+/** Sets own properties, because a requirement may be called __proto__. */
 const set = (values: JsonObject, confidence: Record<string, number>, name: string, value: Json, sure: number) => {
   Object.defineProperty(values, name, { value, enumerable: true, writable: true, configurable: true })
   Object.defineProperty(confidence, name, { value: sure, enumerable: true, writable: true, configurable: true })

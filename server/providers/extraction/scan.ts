@@ -5,7 +5,7 @@ import { hide, type Spoken, spokenIn } from './text.ts'
 import { type FoundMoment, type FoundTime, findMoments, findTimes } from './times.ts'
 import { findEmails, findPhones, findQuoted, findUrls, type Token } from './tokens.ts'
 
-/** Everything of the message that has a shape of its own; each sign is read once, by the most particular reader. */
+/** All parts of the message with a recognizable format. Each character is read once, by the most specific reader. */
 export type Scan = {
   message: string
   spoken: Spoken

@@ -2,7 +2,7 @@ import type { Candidate } from './index.ts'
 import { matches, stemOf } from './text.ts'
 import type { Want } from './wants.ts'
 
-// Free text that people give without naming it: who they are, where, why, and references that look like references.
+// Finds free text that people give without a label: name, place, reason, and values in the format of a reference.
 
 const NAME_PART = "\\p{Lu}[\\p{L}'’.-]*"
 const PROPER = `${NAME_PART}(?:\\s+(?:(?:de|van|von|der|den|la|le|di|da|of|the|del|al|bin)\\s+){0,2}${NAME_PART}){0,3}`
@@ -64,7 +64,7 @@ const cues: Cue[] = [
   cue(reasons, '\\b(?:because(?: of)?|since|due to|as)\\s+(?<value>[^.!?\\n]{3,300})', 0.84),
 ]
 
-/** For "order_number": what follows "order", "order number", "order #". */
+/** For "order_number", finds the value after "order", "order number" or "order #". */
 const references = (message: string, want: Want): Candidate[] => {
   const kinds = ['number', 'no', 'id', 'code', 'reference', 'ref', 'key', 'sku']
   if (!want.label.some((stem) => kinds.includes(stem))) return []

@@ -10,7 +10,7 @@ const irregular: Record<string, string> = {
   days: 'day',
 }
 
-/** Crude on purpose: only ever compared with another stem. */
+/** Returns a deliberately crude stem. Stems are only compared with other stems. */
 export const stemOf = (word: string): string => {
   const lower = word.toLowerCase().replace(/['’]s$/, '')
   const known = irregular[lower]
@@ -29,7 +29,7 @@ export const wordsOf = (text: string): Word[] =>
     to: match.index + match[0].length,
   }))
 
-/** checkIn, check_in, check-in and "Check in" are the same two words. */
+/** Splits a name into words: checkIn, check_in, check-in and "Check in" are the same two words. */
 export const nameWords = (name: string): string[] =>
   wordsOf(name.replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, '$1 $2').replace(/_/g, ' ')).map(({ text }) => text.toLowerCase())
 
@@ -59,7 +59,10 @@ const editDistance = (a: string, b: string): number => {
   return previous[b.length] as number
 }
 
-/** A slip of the finger: one letter in words of four, two in words of eight. The first letter is right. */
+/**
+ * Checks for a misspelling: one wrong letter in words of four or more letters, two in words of eight or more. The first
+ * letter must be right.
+ */
 export const nearly = (word: string, wanted: string): boolean => {
   const allowed = wanted.length >= 8 ? 2 : wanted.length >= 4 ? 1 : 0
   return (
@@ -70,8 +73,8 @@ export const nearly = (word: string, wanted: string): boolean => {
   )
 }
 
-// A message is read on the thread that serves everybody, so its cost must grow with its length and no faster: what stands
-// before a place is looked at for sixty signs only, and of anything repeated only the first forty count.
+// Messages are read on the thread that serves all requests, so the cost must be linear in the length. Only the sixty
+// characters before a position are examined, and only the first forty repetitions of anything count.
 
 const NEAR = 60
 const MOST = 40
@@ -87,7 +90,7 @@ export const matches = (text: string, pattern: RegExp): RegExpExecArray[] => {
   return found
 }
 
-/** The words of a text, and where each stem stands among them. */
+/** The words of a text, and the positions of each stem. */
 export type Spoken = { words: Word[]; places: Map<string, number[]> }
 
 export const spokenIn = (text: string): Spoken => {
@@ -101,7 +104,7 @@ export const spokenIn = (text: string): Spoken => {
   return { words, places }
 }
 
-/** Where these words stand one after another, compared by stem. */
+/** Finds these words in sequence, compared by stem. */
 export const phrasesIn = ({ words, places }: Spoken, stems: string[]): Span[] => {
   const starts = places.get(stems[0] ?? '') ?? []
   return starts.flatMap((at) => {
@@ -114,7 +117,10 @@ export const phrasesIn = ({ words, places }: Spoken, stems: string[]): Span[] =>
 
 const FILLER = '\u0001'
 
-/** What one reading has taken is hidden from the next, in place. */
+/**
+ * Replaces the ranges that one reader has used with filler of the same length, so that the next reader does not see
+ * them.
+ */
 export const hide = (text: string, spans: Span[]): string =>
   spans.reduce((current, { from, to }) => current.slice(0, from) + FILLER.repeat(to - from) + current.slice(to), text)
 
@@ -126,7 +132,7 @@ const reversal = /\bbut\b|\bhowever\b|\bjust\b|\bonly\b|\bis\b|\bare\b|\bforget\
 
 const allBut = /\b(?:any\w*|every\w*|all)\b[\w\s]{0,15}\bbut\s+(?:on\s+|the\s+)?$/i
 
-/** "not on Friday", "anything but red"; in "not red but blue" only red is. */
+/** Detects "not on Friday" and "anything but red". In "not red but blue", only red is negated. */
 export const isNegated = (message: string, at: number): boolean => {
   const earlier = before(message, at)
   const negated = negation.exec(earlier)
@@ -135,7 +141,7 @@ export const isNegated = (message: string, at: number): boolean => {
 
 const MAX_SENTENCE_LENGTH = 400
 
-/** The sentence around a place, with its closing mark. */
+/** Returns the sentence around a position, with its closing punctuation mark. */
 const sentenceAt = (message: string, at: number): string => {
   const from = Math.max(0, at - MAX_SENTENCE_LENGTH)
   const earlier = message.slice(from, at)
@@ -151,7 +157,7 @@ const sentenceAt = (message: string, at: number): string => {
 const asksForAction =
   /^(?:hi|hello|hey|ok|okay|so|and|,|\s)*(?:can|could|would|will|may|might|shall|please|how about|what about|is it possible|do you have|any chance|i(?:'d| would| want| need))\b/i
 
-/** "Is it due on Friday?" states nothing; "Could you come on Friday?" does. */
+/** "Is it due on Friday?" states no value; "Could you come on Friday?" does. */
 export const isPlainQuestion = (message: string, at: number): boolean => {
   const sentence = sentenceAt(message, at).trim()
   return sentence.endsWith('?') && !asksForAction.test(sentence)
@@ -160,6 +166,6 @@ export const isPlainQuestion = (message: string, at: number): boolean => {
 const correction =
   /\b(?:sorry|actually|i mean|i meant|no,? wait|wait|make (?:that|it)|correction|scratch that|or rather|rather|no,)\b/i
 
-/** "five, sorry, six": the second replaces the first. */
+/** Detects a correction: in "five, sorry, six", the second value replaces the first. */
 export const isCorrected = (message: string, first: Span, second: Span): boolean =>
   first.to <= second.from && second.from - first.to < 60 && correction.test(message.slice(first.to, second.from))

@@ -13,7 +13,9 @@ const hourOf = (text: string): number => {
   return word >= 0 ? word : Number(text)
 }
 
-/** Minutes since midnight, as far as the words say: "half past six" may be either. */
+/**
+ * Returns the minutes since midnight. The confidence is lower if the words do not say am or pm, as in "half past six".
+ */
 const clock = (
   hour: number,
   minute: number,
@@ -24,7 +26,7 @@ const clock = (
   return { minutes: (hour % 24) * 60 + minute, sure: hour > 12 || hour === 0 ? 1 : 0.7 }
 }
 
-/** "nine in the morning", "tonight at eight" */
+/** Finds the part of the day, as in "nine in the morning" or "tonight at eight". */
 const partOfDay = (text: string, span: Span): 'am' | 'pm' | undefined => {
   const near = text.slice(Math.max(0, span.from - 24), Math.min(text.length, span.to + 24))
   if (/\bmorning\b/i.test(near)) return 'am'
@@ -43,7 +45,7 @@ const written: Rule[] = [
   },
   {
     pattern: /(?<![\d:])(?<h>\d{1,2})(?::|h)(?<m>\d{2})(?::\d{2})?(?![\d:])/,
-    // Written with a colon and two digits before it, it is the 24-hour clock.
+    // A time with a colon and two digits before it uses the 24-hour clock.
     read: ({ h, m }) => {
       const read = clock(Number(h), Number(m), undefined)
       return (
@@ -105,7 +107,7 @@ export const findTimes = (text: string): FoundTime[] => {
   return found.sort((a, b) => a.from - b.from)
 }
 
-/** "in 2 hours", "in half an hour": a moment, not a time of day. */
+/** Finds moments relative to now, such as "in 2 hours" or "in half an hour". They are not times of day. */
 export const findMoments = (text: string, timeZone: string, now: Date): FoundMoment[] =>
   matches(text, /\bin\s+(?:(\d{1,3})|(an?|one|two|three|four)|(half\s+an))\s+(minutes?|mins?|hours?|hrs?)\b/giu).map(
     (match) => {

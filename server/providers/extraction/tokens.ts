@@ -1,7 +1,7 @@
 import type { Span } from './index.ts'
 import { before, matches } from './text.ts'
 
-// Things that are recognised by their own shape, whatever is asked for.
+// Finds values that are recognizable by their format alone, for any requirement.
 
 export type Token = Span & { text: string; sure: number }
 
@@ -44,7 +44,9 @@ const trimUrl = (url: string) => {
   return trimmed.endsWith(')') && !trimmed.includes('(') ? trimmed.slice(0, -1) : trimmed
 }
 
-/** Digits in groups, with a plus, or after a word for telephones; other long numbers are somebody's order number. */
+/**
+ * Accepts digits in groups, with a plus sign, or after a word for telephones. Other long numbers may be order numbers.
+ */
 export const findPhones = (text: string): Token[] =>
   all(text, /(?<![\p{L}\p{N}_#./-])(?:\+\s?\d|\(\d|\d)(?:[\s()./-]{0,2}\d){6,14}(?![\p{L}\p{N}_-])/gu, (match) => {
     const raw = match[0]

@@ -4,7 +4,7 @@ import type { Requirement } from './index.ts'
 import { type Unit, unitOf } from './numbers.ts'
 import { contentStems, nameWords, stemOf } from './text.ts'
 
-// What a requirement asks for, in the words of the readers: from its schema first, from its name where the schema is silent.
+// Describes a requirement for the readers: by its schema first, and by its name if the schema does not say enough.
 
 export type Kind =
   | 'date'
@@ -21,23 +21,23 @@ export type Kind =
   | 'string'
   | 'other'
 
-/** What an option is called, and the words of it that no other option has. */
+/** The names of an option, and the words in them that no other option has. */
 export type Option = { value: Json; names: { text: string; stems: string[] }[]; telling: string[] }
 
 export type Want = {
   requirement: Requirement
   kind: Kind
   schema: JsonObject
-  /** Words of the name, and of the title, as stems. */
+  /** The words of the name and of the title, as stems. */
   label: string[]
   title: string[]
-  /** Content words of name, title and description. */
+  /** The content words of name, title and description. */
   about: Set<string>
   options: Option[]
-  /** How long its schema is, written down: what checking a value costs grows with it. */
+  /** The length of the schema as JSON text. The cost of checking a value grows with it. */
   size: number
   unit: Unit | undefined
-  /** Money as `{amount, currency}` rather than a number. */
+  /** True if money is `{amount, currency}` instead of a number. */
   moneyObject: boolean
   role: 'start' | 'end' | undefined
   past: boolean
@@ -55,7 +55,7 @@ const textOf = (value: Json | undefined): string => (typeof value === 'string' ?
 const typeOf = (schema: JsonObject): string => {
   const type = schema.type
   if (typeof type === 'string') return type
-  // ["string", "null"] and the like
+  // For types such as ["string", "null"].
   return Array.isArray(type) ? textOf(type.find((each) => each !== 'null')) : ''
 }
 
@@ -75,7 +75,10 @@ const namedOptions = (schema: JsonObject): { value: Json; names: string[] }[] =>
   }))
 }
 
-/** Nobody says an option of a page; of very many only the first are known by their words. */
+/**
+ * Checks whether a message could contain an option. Page-long options are skipped, and if there are very many options,
+ * only the first are searched for.
+ */
 const isSpoken = (names: string[], effort: Effort): boolean =>
   names.every((name) => name.length <= MAX_NAME_LENGTH) && spend(effort, 2 * names.length, KEPT_FOR_READING)
 
@@ -161,7 +164,7 @@ const kindOf = (name: string, schema: JsonObject, options: Option[], about: Set<
   if (type === 'string' && (schema.pattern !== undefined || schema.format !== undefined)) return 'string'
   if (type === '' && /^(?:is|has|wants?|needs?|include|includes)\b/.test(name)) return 'boolean'
   const guess = byName.find(([, pattern]) => pattern.test(name))?.[0] ?? 'string'
-  // A text that is asked for stays a text: only kinds that are written as text are read out of it.
+  // A requested text remains a text: of the guessed kinds, only those that are written as text are used.
   if (type === 'string' && (guess === 'money' || guess === 'number')) return 'string'
   if (/\b(?:order|invoice|ticket|account|reference|customer|serial|tracking) (?:number|no|id|code)\b/.test(name))
     return 'string'

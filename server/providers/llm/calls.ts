@@ -2,7 +2,7 @@ import { SECOND } from '#platform/clock'
 import { modelProblemOf } from './failures.ts'
 import { ModelProblem } from './problem.ts'
 
-// One call to a provider, with one time limit over all its tries. Only what may go better the next time is tried again.
+// Makes one call to a provider, with one timeout over all attempts. Only failures that may be temporary are retried.
 
 export type CallLimits = { timeoutMs: number; tries: number; backoffMs: number }
 

@@ -7,7 +7,9 @@ import { isModelName, modelName, type VendorSettings } from './vendors.ts'
 type LlmConfig = Pick<Config, 'LLM_PROVIDER' | 'LLM_MODEL' | 'LLM_API_KEY' | 'LLM_BASE_URL'> &
   Partial<Pick<Config, 'LLM_MODELS'>>
 
-/** The language model of this installation, or one that says why there is none. */
+/**
+ * Returns the language model of this installation, or a model whose calls fail with the reason why none is configured.
+ */
 export const makeLanguageModel = (config: LlmConfig, limits: Partial<CallLimits> = {}): LanguageModel => {
   const { LLM_PROVIDER: provider, LLM_MODEL: model, LLM_API_KEY: apiKey, LLM_BASE_URL: baseUrl } = config
   const reason = whyNot(config)
@@ -15,7 +17,7 @@ export const makeLanguageModel = (config: LlmConfig, limits: Partial<CallLimits>
   return onlyAllowed(lazyModel({ provider, model, apiKey, baseUrl }, limits), [model, ...(config.LLM_MODELS ?? ['*'])])
 }
 
-/** Models are the operator's to pay: a tenant names none that the operator does not allow. */
+/** The operator pays for the models, so a tenant can only name models that the operator allows. */
 function onlyAllowed(llm: LanguageModel, allowed: readonly string[]): LanguageModel {
   if (allowed.includes('*')) return llm
   const allow = <P extends Prompt>(prompt: P): P => {
@@ -32,7 +34,7 @@ function onlyAllowed(llm: LanguageModel, allowed: readonly string[]): LanguageMo
   }
 }
 
-/** The libraries are loaded with the first call (0.3 s and 10 MB): most processes never make one. */
+/** Loads the libraries with the first call (0.3 s and 10 MB), because most processes never make a call. */
 export const lazyModel = (settings: VendorSettings, limits: Partial<CallLimits>): LanguageModel => {
   let loading: Promise<LanguageModel> | undefined
   const load = (): Promise<LanguageModel> => {
@@ -65,7 +67,7 @@ export const absentModel = (reason: string): LanguageModel => {
   return { name: 'none', available: () => reason, generate: refuse, generateObject: refuse, turn: refuse }
 }
 
-/** The installation's own model, unless the operator keeps it from tenants. */
+/** Returns the installation's own model, unless the operator does not offer it to tenants. */
 export const modelForTenants = (model: LanguageModel, open: boolean): LanguageModel =>
   open
     ? model

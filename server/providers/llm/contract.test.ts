@@ -71,7 +71,7 @@ describe.each(ways)('a language model over %s', (_name, way) => {
     model = make()
   })
 
-  test('gives a text and says what it used', async () => {
+  test('returns a text and its usage', async () => {
     fake.script(say('Hello back', { input: 12, output: 3 }))
     const answer = await model.generate({ ...hello, system: 'Be kind', temperature: 0.5 })
     expect(answer).toEqual({ text: 'Hello back', finish: 'stop', usage: { input_tokens: 12, output_tokens: 3 } })
@@ -79,10 +79,11 @@ describe.each(ways)('a language model over %s', (_name, way) => {
     expect(fake.asked[0]?.messages).toEqual([{ role: 'user', text: 'Hello' }])
   })
 
-  test('shows a text while it is written, and gives the same answer', async () => {
+  test('shows a text while it is written, and returns the same text', async () => {
     const pieces: TextPiece[] = []
     const first = Promise.withResolvers<void>()
-    // The second piece goes only once the first was shown: nothing waits for the whole answer.
+    // The second piece is sent only after the first was shown, so the test fails if the text waits for the whole
+    // response.
     fake.script(piecemeal(['Hello ', 'back'], (index) => (index === 1 ? first.promise : Promise.resolve())))
     const answer = await model.generate({
       ...hello,
@@ -98,7 +99,7 @@ describe.each(ways)('a language model over %s', (_name, way) => {
     ])
   })
 
-  test('hands back calls, a cut answer and refusals of a stream as those of a whole answer', async () => {
+  test('returns tool calls, a truncated response and refusals of a stream like those of a whole response', async () => {
     const onText = (): void => {}
     fake.script(callTools([{ id: 'c1', name: 'weather', arguments: { city: 'Oslo' } }]))
     const turn = await model.turn({ ...hello, tools: [weather], onText })
@@ -114,7 +115,7 @@ describe.each(ways)('a language model over %s', (_name, way) => {
     expect((await problemOf(model.generate({ ...hello, onText }))).code).toBe('provider_refused')
   })
 
-  test('begins the text anew where a stream broke', async () => {
+  test('starts the text again after a stream breaks', async () => {
     const pieces: TextPiece[] = []
     fake.script(breakAfter('Hal', 'f'), piecemeal(['Whole']))
     const answer = await model.generate({ ...hello, onText: (piece) => void pieces.push(piece) })
@@ -122,20 +123,20 @@ describe.each(ways)('a language model over %s', (_name, way) => {
     expect(pieces.at(-1)).toEqual({ from: 0, text: 'Whole' })
   })
 
-  test('asks another model of the provider where the prompt names one', async () => {
+  test('uses another model of the provider if the prompt names one', async () => {
     await model.generate({ ...hello, model: 'vendor/other-model' })
     expect(fake.asked[0]?.model).toBe('vendor/other-model')
   })
 
   test.each(['../../files', 'a/../b', 'a?b', 'a b', '', `a${'b'.repeat(200)}`, 'a%2f..'])(
-    'refuses %j as a name of a model without a request',
+    'refuses %j as the name of a model without sending a request',
     async (name) => {
       expect((await problemOf(model.generate({ ...hello, model: name }))).code).toBe('model_name_invalid')
       expect(fake.count()).toBe(0)
     },
   )
 
-  test('gives an object that fits the schema', async () => {
+  test('returns an object that matches the schema', async () => {
     fake.script(json({ name: 'Ada', age: 36 }))
     const { value } = await model.generateObject({ ...hello, schema: person, schemaName: 'person' })
     expect(value).toEqual({ name: 'Ada', age: 36 })
@@ -147,7 +148,7 @@ describe.each(ways)('a language model over %s', (_name, way) => {
     expect((await model.generateObject({ ...hello, schema: person })).value).toEqual({ name: 'Ada' })
   })
 
-  test('sends an object that does not fit back once, with what is wrong, and adds up the usage', async () => {
+  test('sends an object that does not match back once, with the errors, and adds up the usage', async () => {
     fake.script(json({ name: 'Ada', age: -1 }, { input: 5, output: 5 }), json({ name: 'Ada' }, { input: 9, output: 1 }))
     const { value, usage } = await model.generateObject({ ...hello, schema: person })
     expect(value).toEqual({ name: 'Ada' })
@@ -165,13 +166,13 @@ describe.each(ways)('a language model over %s', (_name, way) => {
     expect(fake.count()).toBe(2)
   })
 
-  test('says when the object was cut off', async () => {
+  test('reports that the object was truncated', async () => {
     fake.script(cutOff('{"name": "Ad'))
     const problem = await problemOf(model.generateObject({ ...hello, schema: person }))
     expect(problem).toMatchObject({ code: 'model_output_invalid', message: 'the answer was cut off at 100 tokens' })
   })
 
-  test('hands tool calls back and takes their results in the next turn', async () => {
+  test('returns tool calls and accepts their results in the next turn', async () => {
     fake.script(
       callTools([
         { id: 'call_a', name: 'weather', arguments: { city: 'Oslo' } },
@@ -211,14 +212,14 @@ describe.each(ways)('a language model over %s', (_name, way) => {
     expect(turn.tool_calls).toMatchObject([{ name: 'weather', arguments: {}, malformed: true }])
   })
 
-  test('says so when the model calls a tool where none can be called', async () => {
+  test('reports a tool call of the model when tool calls are not allowed', async () => {
     fake.script(callTools([{ name: 'weather', arguments: { city: 'Oslo' } }]))
     const problem = await problemOf(model.turn({ ...hello, tools: [weather], toolChoice: 'none' }))
     expect(problem.code).toBe('tool_choice_ignored')
     expect(fake.count()).toBe(1)
   })
 
-  test('hands back a call of a tool that was not offered', async () => {
+  test('returns a call of a tool that was not offered', async () => {
     fake.script(callTools([{ name: 'launch', arguments: { at: 'once' } }]))
     const turn = await model.turn({ ...hello, tools: [weather] })
     expect(turn.tool_calls).toMatchObject([{ name: 'launch' }])
@@ -227,7 +228,7 @@ describe.each(ways)('a language model over %s', (_name, way) => {
   test.each([
     ['the model refuses', refuse('I cannot help with that')],
     ['a filter of the provider steps in', filtered()],
-  ])('says so when %s', async (_what, answer) => {
+  ])('reports a refusal when %s', async (_what, answer) => {
     fake.otherwise(answer)
     expect((await problemOf(model.generate(hello))).code).toBe('model_refused')
     expect((await problemOf(model.generateObject({ ...hello, schema: person }))).code).toBe('model_refused')
@@ -235,7 +236,7 @@ describe.each(ways)('a language model over %s', (_name, way) => {
     expect(fake.count()).toBe(3)
   })
 
-  test('an empty answer is no answer', async () => {
+  test('reports an empty response as invalid', async () => {
     fake.script(say(''))
     expect((await problemOf(model.generate(hello))).code).toBe('model_output_invalid')
   })
@@ -245,7 +246,7 @@ describe.each(ways)('a language model over %s', (_name, way) => {
     ['an overloaded server', status(503)],
     ['a broken connection', cut()],
     ['an answer that is not JSON', raw('<html>')],
-  ])('tries again after %s', async (_what, answer) => {
+  ])('retries after %s', async (_what, answer) => {
     fake.script(answer, say('second time lucky'))
     expect((await model.generate(hello)).text).toBe('second time lucky')
   })
@@ -278,7 +279,7 @@ describe.each(ways)('a language model over %s', (_name, way) => {
     expect(fake.count()).toBe(requests)
   })
 
-  test('names the short code of a refusal, but not its words', async () => {
+  test('reports the short code of a refusal, but not its text', async () => {
     fake.script(status(400, { error: { message: `${FAKE_KEY} is mine`, type: 'x', code: 'context_length_exceeded' } }))
     const { message } = await problemOf(model.generate(hello))
     expect(message).toBe('the language model provider refused the request with status 400 (context_length_exceeded)')
@@ -292,13 +293,13 @@ describe.each(ways)('a language model over %s', (_name, way) => {
     expect(`${problem.stack}${JSON.stringify(problem)}${String(problem.cause)}`).not.toContain('sk-wrong')
   })
 
-  test('stops waiting after its time limit', async () => {
+  test('stops waiting after its timeout', async () => {
     fake.otherwise(hang())
     const problem = await problemOf(make({}, { timeoutMs: 50 }).generate(hello))
     expect(problem).toMatchObject({ code: 'model_timeout', message: 'the language model did not answer within 0.05 s' })
   })
 
-  test('stops when the caller says so, with the caller’s reason', async () => {
+  test('stops when the caller aborts, with the caller’s reason', async () => {
     const stop = new AbortController()
     fake.otherwise(() => {
       stop.abort(new Error('cancelled'))
@@ -307,7 +308,7 @@ describe.each(ways)('a language model over %s', (_name, way) => {
     await expect(model.generate({ ...hello, signal: stop.signal })).rejects.toThrow('cancelled')
   })
 
-  test('a redirect takes the key nowhere', async () => {
+  test('does not send the key to the target of a redirect', async () => {
     let reached = 0
     const elsewhere = createServer((_request, response) => {
       reached += 1
@@ -320,7 +321,7 @@ describe.each(ways)('a language model over %s', (_name, way) => {
     elsewhere.close()
   })
 
-  test('text that could not be stored is cleaned', async () => {
+  test('removes characters that cannot be stored', async () => {
     const bad = 'a\u0000b\ud800c'
     fake.script(say(bad), json({ name: bad }), callTools([{ name: 'weather', arguments: { city: bad } }]))
     expect((await model.generate(hello)).text).toBe('ab\ufffdc')
@@ -328,7 +329,7 @@ describe.each(ways)('a language model over %s', (_name, way) => {
     expect((await model.turn({ ...hello, tools: [weather] })).tool_calls[0]?.arguments).toEqual({ city: 'ab\ufffdc' })
   })
 
-  test('an unreachable provider is unavailable', async () => {
+  test('reports an unreachable provider as unavailable', async () => {
     const gone = createServer()
     await new Promise<void>((resolve) => gone.listen(0, '127.0.0.1', resolve))
     const { port } = gone.address() as AddressInfo
@@ -342,12 +343,12 @@ describe('usage', () => {
   const make = () =>
     makeSdkModel({ provider: 'openai-compatible', model: 'fake-model', apiKey: FAKE_KEY, baseUrl: fake.baseUrl })
 
-  test('carries the cost where the provider says it', async () => {
+  test('includes the cost if the provider reports it', async () => {
     fake.script(say('hi', { input: 1, output: 2, cost: 0.003 }))
     expect((await make().generate(hello)).usage).toEqual({ input_tokens: 1, output_tokens: 2, cost: 0.003 })
   })
 
-  test('is estimated, and says so, where the provider does not count', async () => {
+  test('is estimated and marked as estimated if the provider does not report it', async () => {
     fake.script(say('12345678', null))
     expect((await make().generate(hello)).usage).toMatchObject({ output_tokens: 2, estimated: true })
   })
@@ -362,13 +363,13 @@ describe('the configured language model', () => {
     [{ ...none, LLM_PROVIDER: 'openai' as const, LLM_MODEL: 'm' }, 'LLM_API_KEY'],
     [{ ...none, LLM_PROVIDER: 'anthropic' as const, LLM_MODEL: '../m', LLM_API_KEY: 'k' }, 'LLM_MODEL'],
     [{ ...none, LLM_PROVIDER: 'openai-compatible' as const, LLM_MODEL: 'm' }, 'LLM_BASE_URL'],
-  ])('with %j says what to set', async (config, setting) => {
+  ])('with %j reports which setting is missing or wrong', async (config, setting) => {
     const model = makeLanguageModel(config)
     expect(model.available()).toContain(setting)
     expect((await problemOf(model.generate(hello))).code).toBe('provider_not_configured')
   })
 
-  test('talks to the address of the settings', async () => {
+  test('uses the address in the settings', async () => {
     const model = makeLanguageModel({
       LLM_PROVIDER: 'openai',
       LLM_MODEL: 'fake-model',

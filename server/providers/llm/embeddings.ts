@@ -2,12 +2,13 @@ import { z } from 'zod'
 import { ModelProblem } from './problem.ts'
 import { isModelName, type VendorName } from './vendors.ts'
 
-// Vectors of texts, over the OpenAI-compatible protocol that most providers and local servers speak, and over Google's own.
+// Computes vectors of texts, over the OpenAI-compatible protocol that most providers and local servers support, and
+// over Google's own protocol.
 
-/** As many vectors of length one as there are texts. Throws ModelProblem, or the signal's reason when aborted. */
+/** Returns one vector of length one per text. Throws ModelProblem, or the signal's reason when aborted. */
 export type Embed = (texts: string[], signal?: AbortSignal) => Promise<Float32Array[]>
 
-/** The same with the tokens of the texts, as the model counts them; null where it does not. */
+/** As `Embed`, with the number of tokens that the model reports for the texts. Null if the model reports none. */
 export type AskVectors = (
   texts: string[],
   signal?: AbortSignal,
@@ -20,7 +21,7 @@ const numbers = z.array(z.number()).min(1).max(MAX_DIMENSIONS)
 type Protocol = {
   path(model: string): string
   body(model: string, texts: string[]): object
-  /** The vector of each text by its place; undefined where the answer is none. */
+  /** Reads the vector of each text with the text's index. Undefined if the response is invalid. */
   read(answer: unknown): { vectors: [at: number, vector: number[]][]; tokens: number | null } | undefined
 }
 

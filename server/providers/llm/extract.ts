@@ -6,11 +6,12 @@ import { makeFence } from './fence.ts'
 import type { LanguageModel, Usage } from './index.ts'
 import { ModelProblem } from './problem.ts'
 
-// Structured values out of a text. Every field may be null, so that the model need not invent what the text does not say.
+// Extracts structured values from a text. Every field may be null, so that the model need not invent values that are
+// not in the text.
 
 export type ExtractRequest = {
   text: string
-  /** Describes an object. */
+  /** The schema of an object. */
   schema: JsonSchema
   instructions?: string
   model?: string
@@ -58,7 +59,10 @@ const requiredOf = (schema: JsonSchema): string[] => {
   return Array.isArray(required) ? required.filter((name) => typeof name === 'string') : []
 }
 
-/** The same fields, each of which may be null; what binds them together is checked at the end. */
+/**
+ * Returns a schema with the same fields, each of which may be null. Rules that involve several fields are checked at
+ * the end.
+ */
 const nullable = (schema: JsonSchema): JsonSchema => {
   const names = fieldsOf(schema)
   const { $defs, definitions } = schema

@@ -4,7 +4,10 @@ import { ModelProblem } from './problem.ts'
 
 const MAX_WAIT = 20 * SECOND
 
-/** What the library threw, in our words. `told` is what may be said of the provider's own: a short code, never a sentence. */
+/**
+ * Converts an error of the library to a ModelProblem. `told` is the only part of the provider's response that is passed
+ * on: a short code, never a sentence.
+ */
 export const modelProblemOf = (error: unknown, secret: string | null): ModelProblem => {
   if (error instanceof ModelProblem) return error
   if (ToolChoiceViolationError.isInstance(error))

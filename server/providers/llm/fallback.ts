@@ -1,10 +1,13 @@
 import type { LanguageModel, Prompt } from './index.ts'
 import { ModelProblem } from './problem.ts'
 
-/** What says that the provider is away, and not that the request is wrong. */
+/** Codes that mean that the provider is unavailable, not that the request is wrong. */
 const OUTAGES: ReadonlySet<string> = new Set(['provider_unavailable', 'provider_busy', 'model_timeout'])
 
-/** Asks the second where the first is away. The name of a model is the first's: the second answers with its own. */
+/**
+ * Calls the second model if the first is unavailable. A model name in the prompt applies only to the first; the second
+ * uses its own default model.
+ */
 export function withFallback(first: LanguageModel, second: () => Promise<LanguageModel>): LanguageModel {
   const either = async <P extends Prompt, T>(
     prompt: P,

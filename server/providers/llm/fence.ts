@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 
-// Text of strangers inside a prompt. Nobody can write the closing line, because it is drawn anew for every prompt, and
-// nothing in it can hide: characters that a person would not see are spelt out.
+// Encloses untrusted text in a prompt. No author can forge the closing line, because it is random for every prompt, and
+// nothing in the text can hide: invisible characters are spelled out.
 
 export type Fence = { begin: string; end: string; around(text: string): string }
 
@@ -12,7 +12,7 @@ export const makeFence = (): Fence => {
   return { begin, end, around: (text) => `${begin}\n${visible(text)}\n${end}` }
 }
 
-/** Controls, formats (tags, bidi, zero width), private use, fillers and variation selectors. */
+/** Control characters, format characters (tags, bidi, zero width), private use, fillers and variation selectors. */
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Default_Ignorable_Code_Point}\u2028\u2029]/gu
 
 export const visible = (text: string): string =>
@@ -23,7 +23,7 @@ export const visible = (text: string): string =>
       character === '\n' || character === '\t' ? character : `\\u{${character.codePointAt(0)?.toString(16)}}`,
     )
 
-/** The beginning and the end of a text that is too long, and between them how much was left out. */
+/** Returns the beginning and the end of a text that is too long, with the number of omitted characters between them. */
 export const clip = (text: string, longest: number): { text: string; left_out: number } => {
   if (text.length <= longest) return { text, left_out: 0 }
   const head = Math.ceil(longest * 0.7)

@@ -1,15 +1,15 @@
 import type { Json } from '#model/definition'
 import type { JsonSchema } from '#model/node'
 
-// What the program asks of a language model. No type of a vendor or of a library passes this file: turns are journalled,
-// and a journal outlives libraries.
+// The interface to language models. No type of a vendor or library appears here: turns are stored in the journal, and a
+// journal outlives libraries.
 
 export type Usage = {
   input_tokens: number
   output_tokens: number
-  /** What the provider says the call cost, in its own currency (most say nothing). */
+  /** The cost of the call as the provider reports it, in its own currency. Most providers report none. */
   cost?: number
-  /** The provider did not count: these are ours, from the length of the texts. */
+  /** True if the provider reported no counts; these counts are estimates from the length of the texts. */
   estimated?: true
 }
 
@@ -17,13 +17,13 @@ export type ToolCall = {
   id: string
   name: string
   arguments: Json
-  /** The model wrote something that is not JSON, or is not an object; `arguments` is then `{}`. */
+  /** True if the model's arguments are not JSON or not an object; `arguments` is then `{}`. */
   malformed?: true
-  /** Opaque text some vendors want back with the call. */
+  /** Opaque text that some vendors require back with the call. */
   signature?: string
 }
 
-/** A picture for a model that takes them. */
+/** A picture, for a model that accepts pictures. */
 export type Image = { base64: string; media_type: string }
 
 export type Message =
@@ -36,44 +36,49 @@ export type Tool = { name: string; description: string; schema: JsonSchema }
 export type Prompt = {
   system?: string
   messages: Message[]
-  /** Most tokens the answer may have. */
+  /** The maximum number of tokens in the response. */
   maxTokens: number
   temperature?: number
-  /** Another model of the same provider than the configured one. */
+  /** A model of the same provider to use instead of the configured model. */
   model?: string
   signal?: AbortSignal
-  /** For the whole call, tries included; the provider's usual limit when absent. */
+  /** The timeout of the whole call, including retries. The provider's default applies if absent. */
   timeoutMs?: number
-  /** Is given the text piece by piece, as the model writes it. What the call returns is the truth: pieces are only shown. */
+  /**
+   * Receives the text piece by piece, as the model writes it. The pieces are only for display; the returned text is
+   * authoritative.
+   */
   onText?(piece: TextPiece): void
 }
 
-/** `from` is where the piece stands in the text; a piece from 0 begins the text anew, because an attempt failed on the way. */
+/**
+ * `from` is the position of the piece in the text. A piece at 0 restarts the text, because an attempt failed midway.
+ */
 export type TextPiece = { from: number; text: string }
 
-/** `refused`: the model, or a filter of its provider, declined. `length`: it ran into `maxTokens`. */
+/** `refused`: the model or a filter of its provider declined. `length`: the response reached `maxTokens`. */
 export type Finish = 'stop' | 'tools' | 'length' | 'refused' | 'other'
 
 export type Turn = { text: string; tool_calls: ToolCall[]; finish: Finish; usage: Usage }
 export type ObjectPrompt = Prompt & {
   schema: JsonSchema
-  /** What the object is, in a word (`review`). */
+  /** A one-word name of the object, such as `review`. */
   schemaName?: string
-  /** How often an answer that does not fit the schema is sent back to be corrected; once when absent. */
+  /** The number of times a response that does not match the schema is sent back for correction. The default is one. */
   repairs?: number
 }
 
 /** Throws ModelProblem, or the signal's reason when aborted. */
 export type LanguageModel = {
-  /** `vendor/model`, for people; nothing secret. */
+  /** `vendor/model`, for display. Contains no secret. */
   name: string
-  /** null when it can be used, else why it cannot and what to do. */
+  /** Returns null if the model can be used, otherwise the reason and what to do. */
   available(): string | null
-  /** A text. A refusal and an empty answer are problems. */
+  /** Returns a text. A refusal or an empty response throws. */
   generate(prompt: Prompt): Promise<{ text: string; finish: Finish; usage: Usage }>
-  /** A value that was checked against the schema here, whatever the provider promises. */
+  /** Returns a value that is always validated against the schema here, even if the provider guarantees it. */
   generateObject(prompt: ObjectPrompt): Promise<{ value: Json; usage: Usage }>
-  /** One turn of a conversation with tools. Nothing is executed: calls are handed back. */
+  /** Performs one turn of a conversation with tools. Tools are not executed here: their calls are returned. */
   turn(prompt: Prompt & { tools: Tool[]; toolChoice?: 'auto' | 'none' }): Promise<Turn>
 }
 

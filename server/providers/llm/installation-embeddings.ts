@@ -7,7 +7,7 @@ import { DEFAULT_ADDRESS, isModelName, type VendorName } from './vendors.ts'
 /** The embedding model that the operator pays for. */
 export type InstallationEmbeddings = {
   model: string
-  /** `vendor/model`, as prices name it. */
+  /** `vendor/model`, as in the list of prices. */
   name: string
   ask: AskVectors
 }
@@ -19,7 +19,10 @@ type EmbeddingsConfig = Pick<
 
 const LARGEST_ANSWER = 64 * 1024 * 1024
 
-/** Null where the operator has set none, keeps models from tenants, or the vendor has no such models. */
+/**
+ * Returns null if the operator has set no model or does not offer models to tenants, or if the vendor has no embedding
+ * models.
+ */
 export function makeInstallationEmbeddings(config: EmbeddingsConfig): InstallationEmbeddings | null {
   const { LLM_PROVIDER: provider, LLM_API_KEY: apiKey, LLM_BASE_URL: baseUrl, LLM_EMBEDDINGS_MODEL: model } = config
   if (model === null || provider === null || provider === 'anthropic' || config.LLM_FOR_TENANTS === 'closed')

@@ -12,7 +12,7 @@ import { isObject } from '#model/json'
 import type { Image, Message, Tool, ToolCall } from './index.ts'
 import { readStorable, storable } from './storable.ts'
 
-// Our messages and tools in the words of the library, and its tool calls in ours.
+// Converts our messages and tools to the library's types, and the library's tool calls to ours.
 
 export const toSdkMessages = (messages: Message[]): ModelMessage[] => messages.map(toSdkMessage)
 
@@ -57,7 +57,7 @@ export const toSdkTools = (tools: Tool[]): ToolSet =>
     ]),
   )
 
-/** Vendors want an object at the top, without alternatives; whether the arguments fit is checked by us in any case. */
+/** Vendors require an object at the top level, without alternatives. The arguments are validated by us in any case. */
 const plainSchema = (schema: JsonObject): JsonObject => {
   const { anyOf: _any, oneOf: _one, allOf: _all, not: _not, if: _if, $schema: _dialect, ...rest } = schema
   return { properties: {}, ...withoutNotes(rest), type: 'object' }
@@ -65,7 +65,10 @@ const plainSchema = (schema: JsonObject): JsonObject => {
 
 const OF_NAMES: ReadonlySet<string> = new Set(['properties', 'patternProperties', '$defs', 'definitions'])
 
-/** Notes for our editor (`x-…`) are nothing a vendor knows. Below `properties` a name may begin so too. */
+/**
+ * Removes our editor's notes (`x-…`), which vendors do not know. Below `properties`, a field name may also start with
+ * `x-`.
+ */
 const withoutNotes = (schema: JsonObject): JsonObject =>
   Object.fromEntries(
     Object.entries(schema)

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { costOf, namesOf, shippedPrice, shippedPrices } from './prices.ts'
 
 describe('the shipped prices', () => {
-  test('say when they were taken, and name each model once', () => {
+  test('have a date, and contain each model once', () => {
     expect(shippedPrices.as_of).toMatch(/^\d{4}-\d{2}-\d{2}$/)
     const names = shippedPrices.models.map(({ model }) => model)
     expect(new Set(names).size).toBe(names.length)
@@ -18,15 +18,15 @@ describe('the shipped prices', () => {
     ['anthropic/claude-3-5-haiku-latest', 0.8],
     ['google/gemini-2.0-flash-001', 0.1],
     ['openai-compatible/openai/gpt-4o', 2.5],
-    // A server of one's own may call its model whatever it likes.
+    // A private server may give its model any name.
     ['openai-compatible/gpt-4o', undefined],
     ['openai/gpt-4o-audio-preview', undefined],
     ['none', undefined],
-  ])('%s costs %s', (model, input) => {
+  ])('contain %s with the input price %s', (model, input) => {
     expect(shippedPrice(model)?.input).toBe(input)
   })
 
-  test('an operator may price a model by its whole name, without its release, or without its provider', () => {
+  test('are looked up by the full name of a model, without its release, and without its provider', () => {
     expect(namesOf('openai-compatible/llama-3-latest')).toEqual([
       'openai-compatible/llama-3-latest',
       'llama-3-latest',
@@ -35,7 +35,7 @@ describe('the shipped prices', () => {
     ])
   })
 
-  test('are for a million tokens', () => {
+  test('apply to a million tokens', () => {
     expect(costOf({ input_tokens: 2_000_000, output_tokens: 500_000 }, { input: 3, output: 10 })).toBe(11)
     expect(costOf({ input_tokens: 0, output_tokens: 0 }, { input: 3, output: 10 })).toBe(0)
   })

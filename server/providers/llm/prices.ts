@@ -1,8 +1,8 @@
 import type { Usage } from './index.ts'
 import table from './prices.json' with { type: 'json' }
 
-// What an answer of a model costs where its provider does not say. Prices are list prices for a million tokens: discounts for
-// cached or batched input and higher prices for long input are not in them.
+// The cost of a response if the provider does not report it. Prices are list prices for a million tokens, without
+// discounts for cached or batched input and without higher prices for long input.
 
 export type Price = { input: number; output: number }
 export type NamedPrice = Price & { model: string }
@@ -11,12 +11,15 @@ export const shippedPrices: { as_of: string; currency: string; models: NamedPric
 
 const byModel = new Map<string, Price>(table.models.map((price) => [price.model, price]))
 
-/** A dated or aliased release of a model costs what the model costs: `gpt-4o-2024-08-06`, `claude-sonnet-4-20250514`. */
+/**
+ * Matches the suffix of a dated or aliased release, which costs the same as its model: `gpt-4o-2024-08-06`,
+ * `claude-sonnet-4-20250514`.
+ */
 const RELEASE = /(?:-\d{4}-\d{2}-\d{2}|-20\d{6}|@20\d{6}|-latest|-\d{3})$/
 
 /**
- * The names under which a price may stand, the most exact first. `openai-compatible/openai/gpt-4o` is what a router calls
- * `openai/gpt-4o`; the name without its provider is the operator's to price.
+ * Returns the names under which a price may be listed, the most specific first. `openai-compatible/openai/gpt-4o` is
+ * the name that a router uses for `openai/gpt-4o`. Only operators set prices for names without a provider.
  */
 export function namesOf(model: string): string[] {
   const routed = model.replace(/^openai-compatible\//, '')
@@ -26,7 +29,7 @@ export function namesOf(model: string): string[] {
   return [...new Set([...names, bare, bare.replace(RELEASE, '')])]
 }
 
-/** The shipped price; undefined where there is none. */
+/** Returns the price that ships with the program. Undefined if there is none. */
 export function shippedPrice(model: string): Price | undefined {
   for (const name of namesOf(model)) {
     const price = byModel.get(name)

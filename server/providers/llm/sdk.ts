@@ -8,10 +8,10 @@ import { storable } from './storable.ts'
 import { objectFrom } from './structured.ts'
 import { modelName, openVendor, type VendorSettings } from './vendors.ts'
 
-// The interface over the AI SDK. One call of ours is one request to the provider: its loop over tools, its retries and its
-// parsing of objects are not used, because turns are journalled by the engine and answers are checked by us.
+// Implements the interface with the AI SDK. One call is one request to the provider: the SDK's tool loop, retries and
+// object parsing are not used, because the engine journals the turns and we validate the responses.
 
-// The library writes to the console otherwise, past the logger and what it redacts.
+// Otherwise the library writes to the console, bypassing the logger and its redaction.
 globalThis.AI_SDK_LOG_WARNINGS = false
 
 type Wanted = {
@@ -58,7 +58,7 @@ const emptyBecause = (finish: Finish, maxTokens: number): string =>
     ? `the language model used its ${maxTokens} tokens without an answer; give it more`
     : 'the language model answered with nothing'
 
-/** Said in words as well, because not every compatible server passes the schema on to the model. */
+/** Describes the schema in words as well, because not every compatible server passes the schema on to the model. */
 const formInWords = (schema: JsonSchema): string =>
   `Answer with one JSON value and nothing else. It must be valid against this JSON Schema:\n${JSON.stringify(schema)}`
 
@@ -86,7 +86,7 @@ const once = async (model: SdkModel, prompt: Prompt, wanted: Wanted, abortSignal
   return { text, tool_calls, finish, usage: usageOf(result.usage, prompt, text, tool_calls) }
 }
 
-/** The library would write it to the console; the stream has it too. */
+/** Without this handler, the library writes the error to the console. The stream reports the error too. */
 const onError = (): void => {}
 
 type Streaming = Pick<
@@ -114,13 +114,16 @@ async function streamed(answer: Streaming, onText: NonNullable<Prompt['onText']>
   return { text, toolCalls, finishReason, providerMetadata, usage }
 }
 
-/** Nothing is kept at the provider, and a tenant's schema need not keep to the narrow form the strict modes ask for. */
+/**
+ * The provider must not store the conversation, and a tenant's schema need not follow the restrictions of the strict
+ * modes.
+ */
 const PROVIDER_OPTIONS: ProviderOptions = {
   openai: { store: false, strictJsonSchema: false },
   compatible: { strictJsonSchema: false },
 }
 
-/** Asks for JSON and hands the text back as it came: reading and checking it is ours. */
+/** Requests JSON and returns the text unchanged: parsing and validation happen in our code. */
 const jsonAsText = (schema: JsonSchema, name = 'answer'): Output.Output<string, string, never> => ({
   name: 'json',
   responseFormat: Promise.resolve({ type: 'json', schema, name }),

@@ -5,7 +5,8 @@ import { addUsage, type Finish, type Message, type ObjectPrompt, type Usage } fr
 import { ModelProblem } from './problem.ts'
 import { readStorable } from './storable.ts'
 
-// A value of a given schema from a model. Some providers promise it, some ignore the schema; what counts is our own check.
+// Gets a value of a given schema from a model. Some providers guarantee the schema and some ignore it, so our own
+// validation decides.
 
 export type RawAnswer = { text: string; finish: Finish; usage: Usage }
 
@@ -44,7 +45,7 @@ const problemsOf = (schema: Json, value: Json): string[] =>
     .slice(0, MAX_PROBLEMS)
     .map(({ path, message }) => `${path === '' ? 'it' : path} ${message}`)
 
-/** The one JSON value of an answer, with or without a code fence around it. */
+/** Returns the single JSON value of a response, with or without a code fence around it. */
 const readObject = (text: string): { value: Json } | undefined => {
   const trimmed = text.trim()
   const fenced = /^```(?:json)?\s*\n([\s\S]*?)\n?```$/.exec(trimmed)

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Prompt } from './index.ts'
 import { makeSdkModel } from './sdk.ts'
 
-// Anthropic's and Google's protocols, as far as a conversation with a tool goes.
+// Tests the protocols of Anthropic and Google with a conversation that uses a tool.
 
 type Seen = { url: string; headers: IncomingMessage['headers']; body: Record<string, unknown> }
 
@@ -61,7 +61,7 @@ describe('anthropic', () => {
     usage: { input_tokens: 11, output_tokens: 4 },
   })
 
-  test('answers, calls tools and takes their results', async () => {
+  test('answers, calls tools and accepts their results', async () => {
     answers = [
       message([{ type: 'tool_use', id: 'toolu_1', name: 'weather', input: { city: 'Oslo' } }], 'tool_use'),
       message([{ type: 'text', text: '7 degrees' }], 'end_turn'),
@@ -80,7 +80,7 @@ describe('anthropic', () => {
     expect(JSON.stringify(seen[1]?.body.messages)).toContain('"tool_use_id":"toolu_1"')
   })
 
-  test('gives objects, and says when it refuses', async () => {
+  test('returns objects, and reports a refusal', async () => {
     const object = JSON.stringify({ city: 'Oslo' })
     answers = [message([{ type: 'text', text: object }], 'end_turn'), message([], 'refusal')]
     const model = make()
@@ -96,7 +96,7 @@ describe('google', () => {
     usageMetadata: { promptTokenCount: 8, candidatesTokenCount: 3, totalTokenCount: 11 },
   })
 
-  test('answers, calls tools, and gets the signature of its call back', async () => {
+  test('answers, calls tools, and receives the signature of its call back', async () => {
     answers = [
       candidate([{ functionCall: { name: 'weather', args: { city: 'Oslo' } }, thoughtSignature: 'sig-1' }]),
       candidate([{ text: '7 degrees' }]),
@@ -116,7 +116,7 @@ describe('google', () => {
     expect(JSON.stringify(seen[1]?.body.contents)).toContain('"thoughtSignature":"sig-1"')
   })
 
-  test('gives objects, and says when a filter steps in', async () => {
+  test('returns objects, and reports that a filter blocked the response', async () => {
     answers = [candidate([{ text: '{"city": "Oslo"}' }]), candidate([{ text: '' }], 'SAFETY')]
     const model = make()
     expect((await model.generateObject({ ...prompt, schema: weather.schema })).value).toEqual({ city: 'Oslo' })

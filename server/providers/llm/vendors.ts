@@ -3,7 +3,7 @@ import { MINUTE } from '#platform/clock'
 import { makeBoundedFetch } from '#platform/outgoing/bounded'
 import { ModelProblem } from './problem.ts'
 
-// The vendors, each loaded when it is first used.
+// The vendors. Each library is loaded at first use.
 
 export type VendorName = 'openai' | 'anthropic' | 'google' | 'openai-compatible'
 
@@ -11,11 +11,14 @@ export type VendorSettings = {
   provider: VendorName
   model: string
   apiKey: string | null
-  /** With `/v1`; the vendor's own when null. */
+  /** Includes `/v1`. Null means the vendor's own address. */
   baseUrl: string | null
-  /** Which of OpenAI's two protocols; `responses` at OpenAI itself, `chat` at every other address. */
+  /**
+   * Which of OpenAI's two protocols to use. The default is `responses` for OpenAI itself and `chat` for every other
+   * address.
+   */
   protocol?: 'responses' | 'chat'
-  /** How requests leave; the operator's own address where absent. */
+  /** The function that sends requests. The default sends to the operator's own address. */
   fetch?: typeof globalThis.fetch
 }
 
@@ -28,7 +31,7 @@ export const DEFAULT_ADDRESS: Record<VendorName, string> = {
 
 const LARGEST_ANSWER = 16 * 1024 * 1024
 
-/** A model name of a tenant's becomes a part of the path at some vendors. */
+/** A model name from a tenant becomes part of the path at some vendors. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._:@+-]*(?:\/[A-Za-z0-9][A-Za-z0-9._:@+-]*){0,4}$/
 
 export const isModelName = (name: string): boolean => name.length <= 128 && NAME.test(name) && !name.includes('..')
@@ -37,7 +40,7 @@ export const modelName = ({ provider, model }: VendorSettings): string => `${pro
 
 export const openVendor = (settings: VendorSettings): ((model: string) => Promise<SdkModel>) => {
   const { provider, apiKey, baseUrl } = settings
-  // Both are always given, because the libraries would otherwise look for them in the environment.
+  // The key and the address are always set, because otherwise the libraries read them from the environment.
   const common = {
     fetch: settings.fetch ?? guardedAnswer,
     apiKey: apiKey ?? 'none',
@@ -85,7 +88,7 @@ export const openVendor = (settings: VendorSettings): ((model: string) => Promis
 
 const isOpenAi = (baseUrl: string | null): boolean => baseUrl === null || new URL(baseUrl).hostname === 'api.openai.com'
 
-/** The library drops a refusal of a compatible server; this keeps the fact. */
+/** The library drops a refusal of a compatible server; this extractor preserves it. */
 const refusals = {
   extractMetadata: async ({ parsedBody }: { parsedBody: unknown }) => ({
     heddle: { refused: typeof refusalIn(parsedBody) === 'string' },
@@ -107,8 +110,11 @@ const refusalIn = (body: unknown): unknown => {
 }
 type Refusing = { refusal?: unknown }
 
-/** Beyond the time limit of a call, which is told in its own words. */
+/** Longer than the timeout of a call, which has its own error message. */
 const ANSWER_WITHIN = 10 * MINUTE
 
-/** The address is the operator's and may be private; but the key goes to no other host, and no answer fills the memory. */
+/**
+ * The operator sets the address, so it may be private. The key is sent to no other host, and the response size is
+ * limited.
+ */
 const guardedAnswer = makeBoundedFetch({ maxBytes: LARGEST_ANSWER, timeoutMs: ANSWER_WITHIN })

@@ -82,7 +82,7 @@ describe.each<[string, () => Mail, () => Promise<Received[]>]>([
   ['smtp', () => smtp, readSmtp],
   ['outbox', () => outbox, readOutbox],
 ])('mail by %s', (provider, mail, read) => {
-  it('arrives whole, at every recipient', async () => {
+  it('arrives complete at every recipient', async () => {
     const receipt = await mail().send(message)
     expect(receipt).toMatchObject({ provider, accepted: message.to, rejected: [] })
     const [received] = await read()
@@ -91,7 +91,7 @@ describe.each<[string, () => Mail, () => Promise<Received[]>]>([
     expect(received?.html.trim()).toBe(message.html)
   })
 
-  it('is recognisably the same mail when sent again', async () => {
+  it('has the same key when it is sent again', async () => {
     await mail().send(message)
     expect(new Set((await read()).map(({ key }) => key)).size).toBe(1)
   })
@@ -115,7 +115,7 @@ describe.each<[string, () => Mail, () => Promise<Received[]>]>([
 })
 
 describe('a mail server', () => {
-  it('that refuses a recipient is told apart from one that cannot be reached', async () => {
+  it('that refuses a recipient is distinguished from a mail server that cannot be reached', async () => {
     await expect(smtp.send({ ...message, to: ['nobody@example.org'] })).rejects.toMatchObject({ code: 'mail_refused' })
     const gone = makeSmtpMail({ url: 'smtp://127.0.0.1:1', from: 'a@example.org', timeoutMs: 2_000 })
     const error = await gone.send(message).catch((reason: unknown) => reason)

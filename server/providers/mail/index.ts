@@ -1,4 +1,4 @@
-// Mail to people. With SMTP configured it is sent; without, it is kept in a table that the console shows.
+// Sends mail to people. If SMTP is configured, mail is sent; otherwise it is stored in a table that the console shows.
 
 export type MailAttachment = {
   file_id: string
@@ -9,18 +9,18 @@ export type MailAttachment = {
 }
 
 export type MailMessage = {
-  /** Null for mail of the service itself, such as an invitation. */
+  /** Null for mail from the service itself, such as an invitation. */
   workspaceId: string | null
   to: string[]
   subject: string
   text?: string | undefined
   html?: string | undefined
   attachments?: MailAttachment[]
-  /** Where answers go; the sender's own address where absent. */
+  /** The address for replies. The default is the sender's own address. */
   replyTo?: string
-  /** The Message-ID of the mail that this one answers. */
+  /** The Message-ID of the mail that this mail answers. */
   inReplyTo?: string
-  /** The same key means the same mail: it is kept once, and carries the same Message-ID when sent again. */
+  /** Identifies the mail: a repeated key is stored once, and has the same Message-ID when sent again. */
   key: string
 }
 
@@ -33,10 +33,13 @@ export type Mail = {
   close(): Promise<void>
 }
 
-/** `mail_invalid`: correct the message. `mail_refused`: the server will not take it. `mail_unavailable`: try again later. `quota_exceeded`: the workspace may send no more. */
+/**
+ * `mail_invalid`: correct the message. `mail_refused`: the server will not accept it. `mail_unavailable`: retry later.
+ * `quota_exceeded`: the workspace may send no more mail.
+ */
 export class MailFailure extends Error {
   readonly code: 'mail_invalid' | 'mail_refused' | 'mail_unavailable' | 'quota_exceeded'
-  /** It is certain that the mail did not leave. */
+  /** True if the mail was certainly not sent. */
   readonly nothingSent: boolean
 
   constructor(code: MailFailure['code'], message: string, cause?: unknown, nothingSent = code !== 'mail_unavailable') {
@@ -53,10 +56,10 @@ export class MailFailure extends Error {
 const MAX_RECIPIENTS = 50
 const MAX_SUBJECT = 500
 const MAX_BODY = 1024 * 1024
-/** One plain address: no display name, list, group or line break through which a header could be added. */
+/** One plain address, without a display name, list, group or line break that could inject a header. */
 const ADDRESS = /^[^\s@"(),:;<>[\\\]]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/
 
-/** The message, or a MailFailure that says what to correct. */
+/** Returns the message, or throws a MailFailure that says what to correct. */
 export function checkMessage(message: MailMessage): MailMessage {
   const wrong = (text: string): MailFailure => new MailFailure('mail_invalid', text)
   if (message.to.length === 0) throw wrong('name at least one recipient')

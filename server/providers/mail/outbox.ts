@@ -10,11 +10,11 @@ export type OutboxRow = {
   subject: string
   body_text: string | null
   body_html: string | null
-  /** The files that a mail server would have sent along. */
+  /** The files that a mail server would have received as attachments. */
   attachments: { file_id: string; name: string; media_type: string; bytes: number }[]
 }
 
-/** Keeps mail instead of sending it; `store` writes the row, once per idempotency key. */
+/** Stores mail instead of sending it. `store` writes the row once per idempotency key. */
 export function makeOutboxMail({ store }: { store(row: OutboxRow): Promise<void> }): Mail {
   return {
     provider: 'outbox',
@@ -42,7 +42,10 @@ export function makeOutboxMail({ store }: { store(row: OutboxRow): Promise<void>
   }
 }
 
-/** No conflict target: naming one would need the right to read the table, which writers do not have. */
+/**
+ * There is no conflict target, because a conflict target requires the right to read the table, which writers do not
+ * have.
+ */
 export async function insertIntoOutbox(tx: Tx, row: OutboxRow): Promise<void> {
   await tx.count(
     `insert into mail_outbox (mail_id, workspace_id, idempotency_key, recipient, subject, body_text, body_html, attachments)

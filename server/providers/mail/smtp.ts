@@ -9,12 +9,12 @@ const require = createRequire(import.meta.url)
 export type SmtpOptions = { url: string; from: string; timeoutMs?: number }
 
 const MAX_RESPONSE = 64 * 1024
-/** One mail, in time limits of a single step. */
+/** The timeout of a whole mail, as a multiple of the timeout of a single step. */
 const SEND_WITHIN = 3
 
-/** Sends by SMTP. The address of the server is the operator's own and may be private. */
+/** Sends mail by SMTP. The operator sets the address of the server, so it may be private. */
 export function makeSmtpMail({ url, from, timeoutMs = 20_000 }: SmtpOptions): Mail {
-  // Loaded where a mail server is configured, and only there.
+  // Loaded only if a mail server is configured.
   const { createTransport } = require('nodemailer') as typeof import('nodemailer')
   const transport = createTransport(
     {
@@ -41,7 +41,10 @@ export function makeSmtpMail({ url, from, timeoutMs = 20_000 }: SmtpOptions): Ma
       callback(null, { connection: socket })
     })
   }
-  /** The library's own limits are for silence: a server that says one letter a second would never meet them. */
+  /**
+   * Limits the total time. The library limits only inactivity, so a server that sends one byte a second would never
+   * time out.
+   */
   const inTime = async <T>(work: Promise<T>): Promise<T> => {
     const { promise, reject } = Promise.withResolvers<never>()
     const timer = setTimeout(() => {
@@ -70,7 +73,7 @@ export function makeSmtpMail({ url, from, timeoutMs = 20_000 }: SmtpOptions): Ma
           ...(message.inReplyTo !== undefined && {
             inReplyTo: message.inReplyTo,
             references: message.inReplyTo,
-            // Other robots do not answer it.
+            // This header keeps other automatic senders from answering.
             headers: { 'Auto-Submitted': 'auto-replied' },
           }),
           messageId: `<${id}@heddle>`,
@@ -97,7 +100,10 @@ function dial({ host, port, secure }: { host?: string; port?: number; secure?: b
 
 const addressOf = (entry: string | { address: string }): string => (typeof entry === 'string' ? entry : entry.address)
 
-/** 5xx: the server will not take this mail. Anything else may pass. The server's own words can hold credentials. */
+/**
+ * Converts an error to a MailFailure. After a 5xx response the server will never accept the mail; other errors may be
+ * temporary. The server's own text is not passed on, because it can contain credentials.
+ */
 function asMailFailure(error: unknown): MailFailure {
   const { responseCode, code, command } = (error ?? {}) as { responseCode?: number; code?: string; command?: string }
   if (code === 'EAUTH')

@@ -41,7 +41,7 @@ const event = (id: string, startsAt: string) => ({
 })
 const RFC3339_SECONDS = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
 
-/** Strict: what the provider would refuse is refused here. */
+/** Simulates the provider strictly: refuses every request that the provider would refuse. */
 function judge(url: URL): { status: number; body: unknown; headers?: Record<string, string> } {
   const refuse = (code: string, status = 422) => ({ status, body: { message: code, error_code: code } })
   const query = url.searchParams
@@ -101,7 +101,7 @@ beforeEach(() => {
 })
 
 describe('odds', () => {
-  it('are those of the games that start on the league day', async () => {
+  it('contain the games that start on the league day', async () => {
     expect(await odds.fetch({ date: '2026-01-15', regions: ['us', 'eu'], markets: ['h2h', 'spreads'] })).toEqual({
       date: '2026-01-15',
       games: [
@@ -134,14 +134,14 @@ describe('odds', () => {
     expect(requests[0]?.searchParams.get('commenceTimeTo')).toBe('2026-01-16T04:59:59Z')
   })
 
-  it('of past days come from the history', async () => {
+  it('for past days come from the history', async () => {
     const answer = await odds.fetch({ date: '2025-11-01' })
     expect(requests[0]?.pathname).toBe('/v4/historical/sports/icehockey_nhl/odds')
     expect(requests[0]?.searchParams.get('date')).toBe('2025-11-01T11:00:00Z')
     expect(answer.games.map(({ game_id }) => game_id)).toEqual(['old'])
   })
 
-  it('are today’s until midnight in New York', async () => {
+  it('for a day count as current until midnight in New York', async () => {
     now = new Date('2026-01-16T04:30:00Z')
     await odds.fetch({ date: '2026-01-15' })
     now = new Date('2026-01-16T05:30:00Z')
@@ -149,7 +149,7 @@ describe('odds', () => {
     expect(requests.map(({ pathname }) => pathname.includes('historical'))).toEqual([false, true])
   })
 
-  it('are asked for once a minute, however many want them', async () => {
+  it('are requested once a minute for all callers together', async () => {
     await Promise.all(Array.from({ length: 5 }, () => odds.fetch({ date: '2026-01-15' })))
     now = new Date(now.getTime() + 59_000)
     await odds.fetch({ date: '2026-01-15', regions: ['us'], markets: ['h2h'] })
@@ -172,7 +172,7 @@ describe('odds', () => {
     ['the provider fails', { status: 500, body: 'oops' }, '500'],
     ['the answer is no JSON', { status: 200, body: '<html>' }, 'expected'],
     ['the answer has another form', { status: 200, body: { games: [] } }, 'form'],
-  ])('when %s say so, without the key, and try again the next time', async (_name, given, word) => {
+  ])('fail when %s, without revealing the key, and are requested again the next time', async (_name, given, word) => {
     reply = given
     const error = await odds.fetch({ date: '2026-01-15' }).catch((reason: unknown) => reason)
     expect(isProblem(error, 'provider_unavailable')).toBe(true)
@@ -182,7 +182,7 @@ describe('odds', () => {
     expect((await odds.fetch({ date: '2026-01-15' })).games).toHaveLength(1)
   })
 
-  it('need a key, and a sensible question', async () => {
+  it('require a key and a valid query', async () => {
     const without = makeTheOddsApi({ key: null, base })
     expect(without.unavailable()).toContain('ODDS_API_KEY')
     await expect(without.fetch({ date: '2026-01-15' })).rejects.toMatchObject({ code: 'provider_not_configured' })
@@ -196,7 +196,7 @@ describe('odds', () => {
     expect(requests).toEqual([])
   })
 
-  it('say that the provider is gone', async () => {
+  it('fail with a retry time when the provider is unreachable', async () => {
     const gone = makeTheOddsApi({ key: KEY, base: 'http://127.0.0.1:1', timeoutMs: 1_000 })
     await expect(gone.fetch({ date: '2026-01-15' })).rejects.toMatchObject({
       code: 'provider_unavailable',
@@ -206,7 +206,7 @@ describe('odds', () => {
 })
 
 describe('the league day', () => {
-  it('follows the clocks of New York', () => {
+  it('follows the time zone of New York', () => {
     expect(leagueTime('2026-01-15').toISOString()).toBe('2026-01-15T05:00:00.000Z')
     expect(leagueTime('2026-07-15').toISOString()).toBe('2026-07-15T04:00:00.000Z')
     expect(leagueTime('2026-03-08', 7).toISOString()).toBe('2026-03-08T11:00:00.000Z')

@@ -1,4 +1,4 @@
-// Betting odds of one league day (the wire shape of contract §4, so that rows travel without a mapping).
+// Betting odds of one league day, in the wire format of contract §4, so that rows need no mapping.
 
 export type OddsQuery = { date: string; regions?: string[] | undefined; markets?: string[] | undefined }
 
@@ -14,7 +14,7 @@ export type OddsGame = {
 export type OddsAnswer = { date: string; games: OddsGame[]; provider: string; fetched_at: string }
 
 export type Odds = {
-  /** Why it cannot be used in this installation, or null. */
+  /** Returns the reason why this installation cannot use the provider, or null. */
   unavailable(): string | null
   /** Throws a Problem: `provider_not_configured`, `provider_unavailable` or `invalid`. */
   fetch(query: OddsQuery, signal?: AbortSignal): Promise<OddsAnswer>

@@ -1,4 +1,4 @@
-// The league's day is a day in New York, 23 to 25 hours long.
+// The league day is a day in New York, which lasts 23 to 25 hours.
 
 const TIME_ZONE = 'America/New_York'
 
@@ -19,13 +19,13 @@ function localParts(at: Date): { date: string; asUtc: number } {
   return { date, asUtc: Date.parse(`${date}T${parts.hour}:${parts.minute}:${parts.second}Z`) }
 }
 
-/** The day it is in New York. */
+/** Returns the date in New York at this time. */
 export const leagueDayOf = (at: Date): string => localParts(at).date
 
-/** The moment at which New York's clocks show this date and hour. */
+/** Returns the moment at which clocks in New York show this date and hour. */
 export function leagueTime(date: string, hour = 0): Date {
   const wanted = Date.parse(`${date}T${String(hour).padStart(2, '0')}:00:00Z`)
-  // Two rounds settle it: the first guess can lie on the other side of a change of the clocks.
+  // Two rounds are enough: the first guess can be on the other side of a clock change.
   let guess = wanted
   for (let round = 0; round < 2; round += 1) guess += wanted - localParts(new Date(guess)).asUtc
   return new Date(guess)

@@ -19,7 +19,7 @@ import { isDate, leagueDayOf, leagueTime, nextDay } from './league-day.ts'
 
 export type OddsApiOptions = {
   key: string | null
-  /** Without `/v4`. The operator's own setting, so it may be private. */
+  /** Does not include `/v4`. The operator sets the address, so it may be private. */
   base: string
   clock?: Clock
   timeoutMs?: number
@@ -30,7 +30,9 @@ const NOT_CONFIGURED = 'Set ODDS_API_KEY to use The Odds API.'
 const CACHE_FOR = MINUTE
 const MAX_CACHED = 200
 const MAX_BYTES = 5 * 1024 * 1024
-/** History is a series of snapshots. At this hour of New York the day's games are all still to come, and priced. */
+/**
+ * The history is a series of snapshots. At this hour in New York, all games of the day are priced and none has started.
+ */
 const SNAPSHOT_HOUR = 7
 
 const Event = z.object({
@@ -90,14 +92,14 @@ export function makeTheOddsApi({ key, base, clock = systemClock, timeoutMs = 15 
       cache.delete(name)
       cache.set(name, { until: now + CACHE_FOR, answer })
       if (cache.size > MAX_CACHED) cache.delete(cache.keys().next().value as string)
-      // A failure is not kept: the next caller tries again.
+      // A failure is not cached: the next caller tries again.
       answer.catch(() => cache.get(name)?.answer === answer && cache.delete(name))
       return abortable(answer, signal)
     },
   }
 }
 
-/** One caller that goes away must not fail the others that wait for the same answer. */
+/** Lets one caller abort without failing the other callers that wait for the same response. */
 async function abortable<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return work
   signal.throwIfAborted()
@@ -136,7 +138,7 @@ function checkQuery({ date, regions, markets }: OddsQuery): Wanted {
   return wanted
 }
 
-/** Whole seconds: the provider refuses fractions. */
+/** Formats a time in whole seconds, because the provider refuses fractions. */
 const stamp = (at: Date): string => `${at.toISOString().slice(0, 19)}Z`
 
 function currentAddress(base: string, wanted: Wanted): URL {
@@ -164,7 +166,7 @@ function address(base: string, path: string, wanted: Wanted): URL {
 const unavailable = (detail: string, retryAfterS = 60): Problem =>
   problem('provider_unavailable', detail, { retryAfterS })
 
-/** Errors never carry the address: the key stands in it. */
+/** Sends a request. Errors never contain the address, because the address contains the key. */
 async function ask(url: URL, timeoutMs: number): Promise<unknown> {
   try {
     const send = makeBoundedFetch({ maxBytes: MAX_BYTES, timeoutMs })

@@ -4,7 +4,7 @@ import type { Errors, Service, ServiceAction, ServiceEffect } from './manifest.t
 import { firstAt, valueAt } from './paths.ts'
 import { asText } from './template.ts'
 
-// What an answer says: that it worked, that the vendor refuses, or that it asks to wait.
+// Classifies a response: success, a refusal by the vendor, or a request to wait.
 
 export type ServiceAnswer = { status: number; headers: Record<string, string>; body: Json }
 
@@ -12,7 +12,7 @@ export type Refusal = {
   code: 'rate_limited' | 'credential_rejected' | 'service_unavailable' | 'service_refused'
   message: string
   retryable: boolean
-  /** The vendor did nothing, so that even what may happen once alone can be tried again. */
+  /** True if the vendor did nothing, so that even an action that must happen at most once can be retried. */
   nothingDone: boolean
   retryAfterS: number | undefined
   details: JsonObject
@@ -56,7 +56,7 @@ function isLimit(
   return (status === 403 || status === 400) && rate.remaining !== undefined && headers[rate.remaining] === '0'
 }
 
-/** Undefined where the answer is the vendor's yes. */
+/** Returns the refusal in a response. Undefined if the response is a success. */
 export function refusalIn(
   service: Pick<Service, 'title' | 'service' | 'errors'>,
   action: Pick<ServiceAction, 'name'> & { effect: ServiceEffect },

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expandService } from './expand.ts'
 import type { Manifest, Service } from './manifest.ts'
 
-// Every service that comes with the program, by name. The files are checked against the schema by a test, not at each start.
+// All services that ship with the program, by name. A test checks the files against the schema; the program does not.
 
 const FOLDER = join(import.meta.dirname, 'manifests')
 
@@ -15,7 +15,10 @@ export const readManifests = (): Manifest[] =>
 
 export type Catalogue = ReadonlyMap<string, Service>
 
-/** Read when somebody looks at it: a start does not, and reading takes as long as a twentieth of one. */
+/**
+ * Reads the manifests at first use. Starting does not need them, and reading them would add a twentieth of the start
+ * time.
+ */
 class Services implements Catalogue {
   #read: Map<string, Service> | undefined
 

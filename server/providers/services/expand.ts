@@ -9,8 +9,8 @@ import type {
   ServiceTrigger,
 } from './manifest.ts'
 
-// The short forms of a manifest, written out. `"string! The name @channels"` is a type, `!` where it is required, a default
-// after `=`, a description, and the choices that can be listed for it.
+// Expands the short forms of a manifest. `"string! The name @channels"` consists of a type, `!` if the value is
+// required, a default after `=`, a description, and the list of choices for the value.
 
 const FILE: JsonObject = {
   type: 'object',
@@ -101,7 +101,7 @@ function argsSchema(action: ActionSource, common: ActionSource['args'], path: st
   return { type: 'object', properties, required, additionalProperties: false }
 }
 
-/** Written out when somebody looks at it: there are thousands, and few are used. */
+/** Computes a value at first use, because there are thousands of schemas and few are used. */
 function once<T>(make: () => T): () => T {
   let made: { value: T } | undefined
   return () => {
@@ -135,7 +135,7 @@ type TriggerSource = NonNullable<Manifest['triggers']>[number]
 
 type HookSource = NonNullable<Manifest['hooks']>[number]
 
-/** The arguments are those of the action: what it requires, a trigger that takes it requires as well. */
+/** Returns the schema of the listed arguments. An argument that the action requires is required here as well. */
 function argsOfAction(action: ServiceAction | undefined, args: readonly string[]): JsonObject {
   const { properties, required } = (action?.args_schema ?? {}) as { properties?: JsonObject; required?: string[] }
   return {

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
 
-/** A form with values inside values: `a[b]=1`; lists as `a[0]=`, `a[]=` or `a=` again and again. */
+/** Encodes a form with nested values, such as `a[b]=1`. Lists are written as `a[0]=`, as `a[]=` or as repeated `a=`. */
 export function encodeForm(fields: JsonObject, lists: 'index' | 'brackets' | 'repeat'): string {
   const form = new URLSearchParams()
   const add = (name: string, value: Json): void => {

@@ -1,6 +1,6 @@
-// A mail as RFC 5322 text, for vendors that take it whole. Nothing is sent, read from disk or fetched.
+// Composes a mail as RFC 5322 text, for vendors that accept whole mails. Nothing is sent, read from disk or fetched.
 
-/** Loaded with the first mail: few services send any. */
+/** Loads the library with the first mail, because few services send mail. */
 const loadComposer = async () => {
   const { createTransport } = await import('nodemailer')
   return createTransport({ streamTransport: true, buffer: true, newline: 'windows' })

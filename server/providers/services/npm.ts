@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 
-// The package registry, as npm on this machine is set up for it.
+// Accesses the package registry with the npm configuration of this machine.
 
 export const PACKAGE_VERSION = /^\d{1,6}\.\d{1,6}\.\d{1,6}(-[0-9a-z.-]{1,40})?$/
 
@@ -12,13 +12,13 @@ const MAX_SAID = 32 * 1024 * 1024
 export const integrityOf = (bytes: Buffer | string): string =>
   `sha512-${createHash('sha512').update(bytes).digest('base64')}`
 
-/** The part of a path under which one release is kept. */
+/** Returns the part of a path that identifies one release. */
 export const shortHash = (integrity: string): string =>
   createHash('sha256').update(integrity).digest('hex').slice(0, 16)
 
 export const compareVersions = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true })
 
-/** What npm needs and nothing else: no setting of ours, and with it no key, is in the environment of another program. */
+/** Returns only the variables that npm needs, so that no setting of ours, and no key, is visible to another program. */
 const npmEnvironment = (): NodeJS.ProcessEnv =>
   Object.fromEntries(
     Object.entries(process.env).filter(([name]) =>
@@ -37,7 +37,7 @@ export const npmProblem = (problem: NpmProblem, wanted: string): string =>
     failed: 'the package registry did not give the package; try again later',
   })[problem]
 
-/** Undefined where it worked. */
+/** Runs npm. Undefined on success. */
 export async function runNpm(args: readonly string[], folder: string): Promise<NpmProblem | undefined> {
   try {
     const options = { env: npmEnvironment(), cwd: folder, timeout: RUN_WITHIN_MS, maxBuffer: MAX_SAID }

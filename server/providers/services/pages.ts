@@ -4,8 +4,8 @@ import type { Pages } from './manifest.ts'
 import { valueAt, withValueAt } from './paths.ts'
 import type { ServiceRequest } from './request.ts'
 
-// Page after page. The address of the next one is held to the host of the first: a vendor's answer cannot lead the secret
-// elsewhere.
+// Reads page after page. The address of the next page must have the host of the first page, so that a vendor's response
+// cannot redirect the secret elsewhere.
 
 export class PagesFailure extends Error {}
 
@@ -15,7 +15,7 @@ export const itemsOf = ({ items }: Pages, { body }: ServiceAnswer): Json[] => {
   return Array.isArray(found) ? found : [found]
 }
 
-/** The request with a parameter set, in the query or in the body. */
+/** Returns the request with a parameter set, in the query or in the body. */
 function withParam(request: ServiceRequest, name: string, value: Json, where: 'query' | 'json'): ServiceRequest {
   if (where === 'query') {
     const url = new URL(request.url)
@@ -26,7 +26,7 @@ function withParam(request: ServiceRequest, name: string, value: Json, where: 'q
   return { ...request, json, body: { kind: 'text', text: JSON.stringify(json), contentType: 'application/json' } }
 }
 
-/** The first page, no larger than what is wanted. */
+/** Returns the request for the first page, with a size of at most the wanted number of items. */
 export function firstPage(pages: Pages, request: ServiceRequest, wanted: number): ServiceRequest {
   if (pages.size === undefined) return request
   const [name, most] = pages.size
@@ -42,7 +42,7 @@ function atAddress(request: ServiceRequest, address: string): ServiceRequest {
   return { ...request, url }
 }
 
-/** The request for the page after this one; undefined after the last. */
+/** Returns the request for the next page. Undefined after the last page. */
 export function nextPage(
   pages: Pages,
   request: ServiceRequest,
@@ -70,7 +70,7 @@ export function nextPage(
     const last = valueAt(items.at(-1), field)
     return last === undefined ? undefined : withParam(request, name, last, 'query')
   }
-  // Counted pages end with one that is not full.
+  // With counted pages, a page that is not full is the last.
   const [sizeName, most] = pages.size ?? ['', 0]
   const asked = Number(new URL(request.url).searchParams.get(sizeName) ?? most)
   if (pages.more === undefined && pages.size !== undefined && items.length < asked) return undefined

@@ -1,10 +1,13 @@
 import type { Json } from '#model/definition'
 import { isObject, own } from '#model/json'
 
-/** The value at a path of names with dots; an index finds an item of a list. Undefined where nothing is there. */
+/**
+ * Returns the value at a path of names separated by dots. A number in the path is the index of a list item. Undefined
+ * if there is no value.
+ */
 export function valueAt(value: Json | undefined, path: string): Json | undefined {
   if (path === '') return value
-  // Names of vendors hold dots as well (`@odata.nextLink`): a whole name comes first.
+  // Vendors' names can contain dots (`@odata.nextLink`), so the whole path is first tried as one name.
   if (isObject(value) && Object.hasOwn(value, path)) return value[path]
   let found = value
   for (const name of path.split('.')) {
@@ -23,7 +26,7 @@ export function firstAt(value: Json | undefined, paths: string | readonly string
   return undefined
 }
 
-/** A copy in which the value at a path of field names is another; a null is left as it is. */
+/** Returns a copy with another value at a path of field names. */
 export function withValueAt(value: Json, path: string, next: Json): Json {
   const [name, ...rest] = path.split('.')
   const object = isObject(value) ? value : {}

@@ -6,8 +6,8 @@ import { placeBody, placeParameters } from './openapi/request.ts'
 import type { RequestBody } from './request-body.ts'
 import { asText, fillBody, fillTemplate, fillValues, TemplateFailure, type TemplateFiles } from './template.ts'
 
-// The request that an action is. Arguments cannot leave their place: in a path they are escaped and are no step up, in a query
-// and a form they are encoded, and a header that holds a line break is refused where it leaves.
+// Builds the request of an action. Arguments cannot escape their position: in a path they are escaped and cannot lead
+// upwards, in a query or a form they are encoded, and a header with a line break is refused when it is sent.
 
 export type ServiceRequest = {
   method: string
@@ -17,7 +17,7 @@ export type ServiceRequest = {
   body: RequestBody
 }
 
-/** RFC 3986: what `encodeURIComponent` leaves besides. */
+/** Also escapes the characters of RFC 3986 that `encodeURIComponent` leaves unescaped. */
 const escapeSegment = (text: string): string =>
   encodeURIComponent(text.toWellFormed()).replace(
     /[!'()*]/g,
@@ -31,7 +31,9 @@ function segment(name: string, value: Json | undefined): string {
   return escapeSegment(text)
 }
 
-/** `{name}` is one step; `{+name}` is a path of several; `{'name}` stands between quotes, which OData doubles. */
+/**
+ * `{name}` is one segment; `{+name}` is a path of several segments; `{'name}` is inside quotes, which OData doubles.
+ */
 function pathOf(path: string, args: JsonObject): string {
   return path.replace(/\{([+']?)(\w+)\}/g, (_, form: string, name: string) => {
     if (form === "'") return segment(name, asText(args[name] ?? '').replaceAll("'", "''"))
@@ -44,7 +46,7 @@ function pathOf(path: string, args: JsonObject): string {
   })
 }
 
-/** One label of a host name: nothing else may stand there. */
+/** Returns one label of a host name. Any other text is refused. */
 function labelOf(name: string, value: Json | undefined): string {
   const label = asText(value ?? '')
   if (!/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i.test(label))
@@ -52,7 +54,10 @@ function labelOf(name: string, value: Json | undefined): string {
   return label
 }
 
-/** `https://api.example.com`, `https://{host}` of the credential, or `{site}`: an address that is an argument. */
+/**
+ * Returns the base address: `https://api.example.com`, `https://{host}` with the credential's host, or `{site}`, an
+ * argument that is an address.
+ */
 function baseOf(template: string, args: JsonObject, host: string | undefined): string {
   const argument = /^\{(\w+)\}/.exec(template)
   if (argument) {
@@ -62,7 +67,7 @@ function baseOf(template: string, args: JsonObject, host: string | undefined): s
     if (!/^https?:$/.test(url.protocol) || url.username || url.password)
       throw new TemplateFailure(`"${argument[1]}" must be an address that begins with https://`)
     const rest = template.slice(argument[0].length)
-    // The address itself where nothing follows: a feed has a query of its own.
+    // With `!`, the address is used unchanged, because the address of a feed can have its own query.
     return rest === '!' ? url.href : url.origin + url.pathname.replace(/\/+$/, '') + rest
   }
   if (!template.includes('{host}'))
@@ -82,7 +87,7 @@ async function queryInto(url: URL, values: Values | undefined, args: JsonObject,
       if (item !== null) url.searchParams.append(name, asText(item))
 }
 
-/** Some vendors read `+` as it stands; a plus sign itself is `%2B`. */
+/** Encodes spaces as `%20`, because some vendors read `+` literally. A plus sign itself is `%2B`. */
 export const withoutPlus = (url: URL): string => url.href.replace(/\?.*$/, (query) => query.replaceAll('+', '%20'))
 
 async function headersOf(
@@ -125,21 +130,24 @@ async function bodyOf(
   return { body: { kind: 'none' } }
 }
 
-/** A number where a text is asked for, and the other way round: ids are one at one vendor and the other at the next. */
+/**
+ * Converts a number to a text or a text to a number, as the schema requires: some vendors have numeric ids and others
+ * have text ids.
+ */
 function asAsked(type: Json | undefined, value: Json): Json {
   if (type === 'string' && typeof value === 'number') return String(value)
   const isNumber = (type === 'integer' || type === 'number') && typeof value === 'string' && /^-?\d{1,15}$/.test(value)
   return isNumber ? Number(value) : value
 }
 
-/** The arguments as they are sent: with the defaults of those that are absent. */
+/** Returns the arguments to send, with the defaults of absent arguments. */
 export function withDefaults({ args_schema, operation }: ServiceAction, args: JsonObject): JsonObject {
   const filled = { ...args }
   for (const [name, schema] of Object.entries(args_schema.properties as JsonObject)) {
     if (!isObject(schema)) continue
     const given = filled[name]
     if (given !== undefined) filled[name] = asAsked(schema.type, given)
-    // The defaults of an imported document are the vendor's own.
+    // The defaults of an imported document are applied by the vendor itself.
     else if (schema.default !== undefined && operation === undefined) filled[name] = schema.default
   }
   return filled
@@ -147,7 +155,7 @@ export function withDefaults({ args_schema, operation }: ServiceAction, args: Js
 
 export type Target = { host: string | undefined; files: TemplateFiles }
 
-/** The request of an action of an imported document. */
+/** Builds the request for an action of an imported document. */
 function buildOperation(
   service: Service,
   action: ServiceAction,
@@ -166,7 +174,7 @@ function buildOperation(
   return { method: action.method, url, headers, body }
 }
 
-/** Throws TemplateFailure where an argument cannot stand where it belongs. */
+/** Throws TemplateFailure if an argument is not valid at its position. */
 export async function buildRequest(
   service: Service,
   action: ServiceAction,

@@ -3,11 +3,11 @@ import { isObject } from '#model/json'
 import type { Values } from './manifest.ts'
 import { valueAt } from './paths.ts'
 
-// The mapping from arguments to a request. A text that begins with `$` names an argument; an object with one key that begins
-// with `$` is one of the functions below; everything else stands as it is. What an absent argument would fill is left out,
-// and so is an object or a list that only absent arguments would fill.
+// Maps arguments to a request. A text that starts with `$` names an argument; an object with one key that starts with
+// `$` calls one of the functions below; everything else is copied unchanged. The value of an absent argument is left
+// out, and so is an object or a list that would contain only absent arguments.
 
-/** What needs the bytes of files: done by the code that runs the action. */
+/** Functions that need the bytes of files. The code that runs the action provides them. */
 export type TemplateFiles = {
   base64(file: Json): Promise<string>
   mime(message: JsonObject): Promise<string>
@@ -31,7 +31,7 @@ const reference = (scope: Scope, text: string): Resolved => {
 
 export const asText = (value: Json): string => (typeof value === 'object' ? JSON.stringify(value) : String(value))
 
-/** ASCII alone, so that it can stand in a header. */
+/** Returns JSON with ASCII characters only, so that it can be used in a header. */
 const asciiJson = (value: Json): string =>
   JSON.stringify(value).replace(
     /[\u007f-\uffff]/g,
@@ -54,7 +54,7 @@ const each = async (scope: Scope, given: Json): Promise<Resolved> => {
 }
 
 const FUNCTIONS: Readonly<Record<string, Work>> = {
-  /** A text with `{argument}` in it; absent where one of them is. */
+  /** A text that contains `{argument}`. Absent if one of the arguments is absent. */
   $text: async (scope, given) => {
     let missing = false
     const text = String(given).replace(/\{(\w+(?:\.\w+)*)\}/g, (_, name: string) => {
@@ -64,7 +64,7 @@ const FUNCTIONS: Readonly<Record<string, Work>> = {
     })
     return missing ? ABSENT : text
   },
-  /** A list as one text. */
+  /** Joins a list into one text. */
   $join: async (scope, given) => {
     const [listed, between] = given as [Json, string]
     const items = await resolveIn(scope, listed)
@@ -75,9 +75,9 @@ const FUNCTIONS: Readonly<Record<string, Work>> = {
     const value = await resolveIn(scope, given)
     return value === ABSENT ? ABSENT : asciiJson(value)
   },
-  /** Each item of a list in another form: `[list, template]`, where `$item` and `$index` stand for the item. */
+  /** Converts each item of a list: `[list, template]`, where `$item` is the item and `$index` its index. */
   $map: each,
-  /** Objects one over the other. */
+  /** Merges objects; later objects override earlier ones. */
   $merge: async (scope, given) => {
     const merged: JsonObject = {}
     for (const one of given as Json[]) {
@@ -86,7 +86,7 @@ const FUNCTIONS: Readonly<Record<string, Work>> = {
     }
     return merged
   },
-  /** The first of several that is there. */
+  /** The first value that is not absent. */
   $first: async (scope, given) => {
     for (const one of given as Json[]) {
       const value = await resolveIn(scope, one)
@@ -94,31 +94,31 @@ const FUNCTIONS: Readonly<Record<string, Work>> = {
     }
     return ABSENT
   },
-  /** A list of one, where the argument is no list already. */
+  /** Wraps a value in a list, unless the value is already a list. */
   $list: async (scope, given) => {
     const value = await resolveIn(scope, given)
     return value === ABSENT || Array.isArray(value) ? value : [value]
   },
-  /** A value where an argument is given and not false: `[argument, value]`. */
+  /** Returns the value if the argument is present and not false or null: `[argument, value]`. */
   $if: async (scope, given) => {
     const [asked, value] = given as [Json, Json]
     const condition = await resolveIn(scope, asked)
     return condition === ABSENT || condition === false || condition === null ? ABSENT : resolveIn(scope, value)
   },
-  /** A value by the text of another: `["$format", {"markdown": "md"}]`. */
+  /** Chooses a value by the text of another: `["$format", {"markdown": "md"}]`. */
   $choose: async (scope, given) => {
     const [chosen, cases] = given as [Json, JsonObject]
     const value = await resolveIn(scope, chosen)
     const found = value === ABSENT ? undefined : cases[asText(value)]
     return found === undefined ? ABSENT : resolveIn(scope, found)
   },
-  /** Rows as objects, by the names in the first of them. */
+  /** Converts rows to objects. The first row contains the names. */
   $table: async (scope, given) => {
     const rows = await resolveIn(scope, given)
     const [head, ...rest] = Array.isArray(rows) ? rows.filter(Array.isArray) : []
     return rest.map((row) => Object.fromEntries((head ?? []).map((name, at) => [asText(name), row[at] ?? null])))
   },
-  /** Of a text, or of a file. */
+  /** Encodes a text or a file. */
   $base64: async (scope, given) => {
     const file = await resolveIn(scope, given)
     if (file === ABSENT) return ABSENT
@@ -159,7 +159,7 @@ async function resolveIn(scope: Scope, template: Json): Promise<Resolved> {
   return asked && scope.given === before.given ? ABSENT : value
 }
 
-/** Undefined where nothing of it is there. */
+/** Undefined if all arguments of the template are absent. */
 export async function fillTemplate(template: Json, args: JsonObject, files: TemplateFiles): Promise<Json | undefined> {
   const value = await resolveIn({ args, files, asked: 0, given: 0 }, template)
   return value === ABSENT ? undefined : value
@@ -170,7 +170,7 @@ const isCall = (template: JsonObject): boolean => {
   return more.length === 0 && Object.hasOwn(FUNCTIONS, key)
 }
 
-/** The fields of a body, a query or the headers; a list of names is each argument under its own name. */
+/** Fills the fields of a body, a query or the headers. A list of names sends each argument under its own name. */
 export async function fillValues(values: Values, args: JsonObject, files: TemplateFiles): Promise<JsonObject> {
   const fields: JsonObject = Array.isArray(values)
     ? Object.fromEntries(values.map((name) => [name, `$${name}`]))
@@ -187,7 +187,7 @@ export async function fillValues(values: Values, args: JsonObject, files: Templa
   return filled
 }
 
-/** A body that may also be one argument, or a list. */
+/** Fills a body, which may also be a single argument or a list. */
 export async function fillBody(template: Values | string, args: JsonObject, files: TemplateFiles): Promise<Json> {
   const isFields = typeof template === 'object' && (Array.isArray(template) || !isCall(template as JsonObject))
   if (isFields) return fillValues(template, args, files)

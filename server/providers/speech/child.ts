@@ -5,7 +5,8 @@ import { setPriority } from 'node:os'
 import { type Frame, readFrames, writeFrame } from './frames.ts'
 import { ProviderProblem } from './problem.ts'
 
-// The audio process: frames in on standard input, answers out on descriptor 3. It ends with its server, because the pipe does.
+// The audio process. Reads frames from standard input and writes responses to descriptor 3. It ends with its server,
+// because the pipe closes.
 
 const output = new Socket({ fd: 3, readable: false, writable: true })
 const cancelled = new Set<number>()
@@ -13,21 +14,22 @@ const cancelled = new Set<number>()
 giveWay(Number(process.argv[2] ?? 10))
 
 /**
- * The server's event loop comes first when there are few cores. Linux keeps a priority per thread, and threads that V8 started
- * before this line (garbage collection, compilation) keep theirs unless each is named; later ones inherit it.
+ * Lowers the priority of this process, because the server's event loop has precedence on machines with few cores. Linux
+ * has a priority per thread. Threads that V8 started before this line (garbage collection, compilation) keep their
+ * priority unless each is set; later threads inherit the new priority.
  */
 function giveWay(nice: number): void {
   let threads = [0]
   try {
     threads = readdirSync('/proc/self/task').map(Number)
   } catch {
-    // not Linux: the process has one priority
+    // not Linux: the process has a single priority
   }
   for (const thread of threads)
     try {
       setPriority(thread, nice)
     } catch {
-      // ended meanwhile, or not allowed
+      // the thread has ended, or changing its priority is not allowed
     }
 }
 
@@ -35,7 +37,7 @@ class Cancelled extends Error {}
 
 export type Work = (head: Record<string, unknown>, body: Buffer, pause: () => Promise<void>) => Promise<Frame>
 
-// Each is loaded when it is first asked for: anyone who only wants to hear a word does not wait for decoders and models.
+// Each module is loaded at first use, so that a request for speech does not wait for decoders and models.
 const works: Record<string, () => Promise<Work>> = {
   speak: async () => (await import('./speak.ts')).speak,
   transcribe: async () => (await import('#providers/transcription/transcribe')).transcribe,

@@ -27,7 +27,7 @@ describe.each(providers)('%s', (_name, speech) => {
   test.each([
     ['mp3', 'audio/mpeg'],
     ['wav', 'audio/wav'],
-  ] as const)('gives %s that is what it says and lasts as long as it says', async (format, contentType) => {
+  ] as const)('returns valid %s with the stated duration', async (format, contentType) => {
     const spoken = await speech.synthesize({ text: 'Good morning, how can I help you?', format })
     expect(spoken.contentType).toBe(contentType)
     const facts = await ear.inspect({ bytes: spoken.bytes })
@@ -36,7 +36,7 @@ describe.each(providers)('%s', (_name, speech) => {
     expect(Math.abs(facts.duration_s - spoken.duration_s)).toBeLessThan(0.2)
   })
 
-  test('says a longer text longer', async () => {
+  test('returns longer audio for a longer text', async () => {
     const short = await speech.synthesize({ text: 'Yes.', format: 'wav' })
     const long = await speech.synthesize({
       text: 'Yes, and I will tell you all about it tomorrow. Good night.',
@@ -45,7 +45,7 @@ describe.each(providers)('%s', (_name, speech) => {
     expect(long.duration_s).toBeGreaterThan(short.duration_s)
   })
 
-  test('has voices, and each of them speaks', async () => {
+  test('has voices, each of which can speak', async () => {
     expect(speech.voices().length).toBeGreaterThan(0)
     for (const { id } of speech.voices()) {
       const { bytes } = await speech.synthesize({ text: 'Hello.', voice: id, format: 'mp3' })
@@ -62,7 +62,7 @@ describe.each(providers)('%s', (_name, speech) => {
     await expect(speech.synthesize({ format: 'mp3', ...request })).rejects.toMatchObject({ code })
   })
 
-  test('stops when the caller is gone', async () => {
+  test('stops when the caller aborts', async () => {
     const gone = new AbortController()
     const spoken = speech.synthesize({ text: 'This will be said. '.repeat(200), format: 'mp3', signal: gone.signal })
     gone.abort(new Error('hung up'))
@@ -80,7 +80,7 @@ describe('the local voice', () => {
     expect(text.toLowerCase()).toMatch(/twelve euro|12 euro|€12/)
   })
 
-  test('says signs and accents, and refuses what it cannot say at all', async () => {
+  test('speaks symbols and accented letters, and refuses a text without a pronounceable word', async () => {
     const { duration_s } = await speech.synthesize({ text: 'Café “Zoë” & sons: €12 — 50%', format: 'wav' })
     const { duration_s: bare } = await speech.synthesize({ text: 'Café Zoë sons', format: 'wav' })
     expect(duration_s).toBeGreaterThan(bare)
@@ -92,7 +92,7 @@ describe('the local voice', () => {
     })
   })
 
-  test('takes options and markup in a text for text', async () => {
+  test('treats options and markup in a text as plain text', async () => {
     const { duration_s } = await speech.synthesize({
       text: '-o /tmp/x -voice kal\0 <script>alert(1)</script>',
       format: 'wav',
@@ -100,7 +100,7 @@ describe('the local voice', () => {
     expect(duration_s).toBeGreaterThan(1)
   })
 
-  test('refuses a text that would take more than ten minutes to say', async () => {
+  test('refuses a text that would take more than ten minutes to speak', async () => {
     const spelled = 'xw'.repeat(2048)
     await expect(speech.synthesize({ text: spelled, voice: 'kal16', format: 'mp3' })).rejects.toMatchObject({
       code: 'text_too_long',
@@ -108,7 +108,7 @@ describe('the local voice', () => {
   })
 })
 
-describe('a service that misbehaves', () => {
+describe('a service', () => {
   const speakThrough = async (handle: (request: Request) => Promise<Response>, timeout?: number) => {
     const server = await startStandIn(handle)
     const speech = makeOpenAiSpeech({ baseUrl: server.baseUrl, apiKey: STAND_IN_KEY, timeout })
@@ -130,15 +130,15 @@ describe('a service that misbehaves', () => {
     ],
     ['answers with a page', async () => new Response('<html>hello</html>'), 'provider_unavailable'],
     ['answers with nothing', async () => new Response(Buffer.alloc(0)), 'provider_unavailable'],
-  ])('one that %s is a clear problem', async (_what, handle, code) => {
+  ])('that %s is reported with a specific code', async (_what, handle, code) => {
     await expect(speakThrough(handle)).rejects.toMatchObject({ code })
   })
 
-  test('one that never answers is given up', async () => {
+  test('that never responds is reported as unavailable after the timeout', async () => {
     await expect(speakThrough(() => new Promise(() => {}), 50)).rejects.toMatchObject({ code: 'provider_unavailable' })
   })
 
-  test('its words, which may quote the key, are not passed on', async () => {
+  test('does not have its error text, which may contain the key, passed on', async () => {
     const speech = makeOpenAiSpeech({ baseUrl: standIn.baseUrl, apiKey: 'sk-wrong-key' })
     const problem = await speech.synthesize({ text: 'Hello.', format: 'mp3' }).catch((cause) => cause)
     expect(problem.code).toBe('provider_unavailable')

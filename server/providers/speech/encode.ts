@@ -18,7 +18,10 @@ export const encodeWav = (samples: Int16Array, sampleRate: number): Buffer => {
   return Buffer.concat([header, Buffer.from(samples.buffer, samples.byteOffset, length)])
 }
 
-/** Mono mp3 at 64 kbit/s: speech at 16 kHz gains nothing above. `pause` lets other requests in between. */
+/**
+ * Encodes mono mp3 at 64 kbit/s: a higher bit rate does not improve speech at 16 kHz. `pause` lets other requests
+ * proceed.
+ */
 export const encodeMp3 = async (
   samples: Int16Array,
   sampleRate: number,
@@ -33,7 +36,7 @@ export const encodeMp3 = async (
     const slice = samples.subarray(at, at + STEP)
     const floats = new Float32Array(slice.length)
     for (let i = 0; i < slice.length; i++) floats[i] = (slice[i] as number) / 32_768
-    // The encoder owns what it returns and overwrites it at the next call.
+    // The encoder reuses the returned buffer for the next call, so the buffer is copied.
     parts.push(Buffer.from(encoder.encode([floats])))
     await pause()
   }

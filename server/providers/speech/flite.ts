@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 
-// flite.wasm is a command-line program. It gets a WASI of its own here: arguments, a clock and files in memory; it sees no
-// directory, environment or socket of the machine.
+// flite.wasm is a command-line program. It runs with a minimal WASI that has arguments, a clock and files in memory. It
+// has no access to directories, the environment or sockets of the machine.
 
 type MemoryFile = { data: Uint8Array; size: number }
 type OpenFile = { file: MemoryFile; position: number }
@@ -140,7 +140,10 @@ const append = (opened: OpenFile, bytes: Uint8Array) => {
 
 export type Samples = { samples: Int16Array; sampleRate: number }
 
-/** One sentence, spoken. Blocks its thread for about a fiftieth of the audio's length: for the audio process only. */
+/**
+ * Speaks one sentence. Blocks the thread for about a fiftieth of the audio's length, so it runs only in the audio
+ * process.
+ */
 export const speakSentence = async (sentence: string, voice: string): Promise<Samples> => {
   const files = new Map<string, MemoryFile>()
   const wasi = makeWasi(['flite', '-voice', voice, '-t', sentence, '-o', '/out.wav'], files)
@@ -154,7 +157,7 @@ export const speakSentence = async (sentence: string, voice: string): Promise<Sa
   const file = files.get('out.wav')
   if (!file || file.size < 44) return { samples: new Int16Array(0), sampleRate: 16_000 }
   const view = new DataView(file.data.buffer)
-  // Its header is always 44 bytes, 16-bit mono; the lengths in it are not to be relied on.
+  // The header is always 44 bytes, 16-bit mono; the lengths in it are unreliable.
   return {
     samples: new Int16Array(file.data.slice(44, file.size - (file.size % 2)).buffer),
     sampleRate: view.getUint32(24, true),

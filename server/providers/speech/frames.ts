@@ -1,8 +1,8 @@
 import { Buffer } from 'node:buffer'
 import type { Readable, Writable } from 'node:stream'
 
-// Between the server and its audio process: two lengths, a JSON head, raw bytes. Pipes chunk them, so that 25 MiB of audio
-// never block the event loop of the server as one serialised message would.
+// The messages between the server and its audio process: two lengths, a JSON head, raw bytes. Pipes split them into
+// chunks, so 25 MiB of audio never block the server's event loop, as a single serialized message would.
 
 export type Frame = { head: Record<string, unknown>; body: Buffer }
 

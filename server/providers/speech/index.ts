@@ -6,11 +6,11 @@ export type Voice = { id: string; title: string; language: string }
 export type SpeechRequest = { text: string; voice?: string; format: SpeechFormat; signal?: AbortSignal }
 export type SpokenAudio = { bytes: Buffer; contentType: 'audio/mpeg' | 'audio/wav'; duration_s: number }
 
-/** Text in, audio out; nothing is stored. Throws ProviderProblem, or the signal's reason when aborted. */
+/** Converts text to audio and stores nothing. Throws ProviderProblem, or the signal's reason when aborted. */
 export type Speech = {
   synthesize(request: SpeechRequest): Promise<SpokenAudio>
   voices(): Voice[]
-  /** null when it can be used, else why it cannot. */
+  /** Returns null if speech can be used, otherwise the reason why not. */
   available(): string | null
   close(): Promise<void>
 }

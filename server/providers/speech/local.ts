@@ -9,13 +9,13 @@ import { toSentences } from './sentences.ts'
 import { DEFAULT_VOICE, localVoices } from './voices.ts'
 
 export type LocalSpeechSettings = {
-  /** Shared with transcription; the code that made it closes it. */
+  /** Shared with transcription. The code that created the process closes it. */
   audio: AudioProcess
   voice?: string
   textLimit?: number
 }
 
-/** Flite's voices, from npm alone. English. */
+/** Speaks English with the voices of Flite, which come from npm alone. */
 export const makeLocalSpeech = (settings: LocalSpeechSettings): Speech => {
   const { audio, voice: usual = DEFAULT_VOICE, textLimit = SPEECH_TEXT_LIMIT } = settings
   return {

@@ -3,8 +3,8 @@ import { makeBoundedFetch } from '#platform/outgoing/bounded'
 import { asOutgoingFailure, type OutgoingCode } from '#platform/outgoing/failure'
 import { ProviderProblem } from './problem.ts'
 
-// One request to an OpenAI-compatible audio endpoint of the operator's choosing. Its words are not passed on to callers:
-// they may quote the key.
+// Sends one request to an OpenAI-compatible audio endpoint that the operator chose. The text of its errors is not
+// passed on to callers, because it may contain the key.
 
 export type OpenAiEndpoint = {
   /** Includes `/v1`. */
@@ -35,7 +35,7 @@ const refusal = (status: number): ProviderProblem => {
 export const callOpenAi = async (endpoint: OpenAiEndpoint, call: OpenAiCall): Promise<Buffer> => {
   const send = makeBoundedFetch({ maxBytes: call.largestAnswer, timeoutMs: endpoint.timeout ?? DEFAULT_TIMEOUT })
   try {
-    // A key goes to the configured host alone: redirects are not followed.
+    // The key is sent only to the configured host: redirects are not followed.
     const response = await send(`${endpoint.baseUrl.replace(/\/+$/, '')}${call.path}`, {
       method: 'POST',
       headers: { ...call.headers, ...(endpoint.apiKey ? { authorization: `Bearer ${endpoint.apiKey}` } : {}) },

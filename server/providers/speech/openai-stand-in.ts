@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { sniff } from '#providers/transcription/audio/sniff'
 import { encodeMp3, encodeWav } from './encode.ts'
 
-// For tests: a server that speaks the audio part of OpenAI's protocol and refuses whatever the real one refuses.
+// For tests: a server that implements the audio part of OpenAI's protocol and refuses every request that OpenAI
+// refuses.
 
 export const STAND_IN_KEY = 'sk-stand-in-0123456789'
 export const STAND_IN_TEXT = 'Please send the invoice to the accounting team before Friday.'
@@ -34,7 +35,7 @@ const speak = async (request: Request): Promise<Response> => {
   const samples = Int16Array.from({ length: input.length * 1200 }, (_, i) => 8000 * Math.sin(i / 7) * Math.sin(i / 900))
   const wav = response_format === 'wav'
   const bytes = wav ? encodeWav(samples, 24_000) : await encodeMp3(samples, 24_000, async () => {})
-  // The real one streams, so its wav header does not know the length.
+  // OpenAI streams its response, so its wav header does not contain the length.
   if (wav) bytes.writeUInt32LE(0xffffffff, 40)
   return new Response(new Uint8Array(bytes), { headers: { 'content-type': wav ? 'audio/wav' : 'audio/mpeg' } })
 }

@@ -24,7 +24,7 @@ const usualVoices: Voice[] = ['alloy', 'ash', 'coral', 'echo', 'fable', 'nova', 
   }),
 )
 
-/** Any service that speaks OpenAI's `/audio/speech`. */
+/** Uses any service that implements OpenAI's `/audio/speech`. */
 export const makeOpenAiSpeech = (settings: OpenAiSpeechSettings): Speech => {
   const { model = 'gpt-4o-mini-tts', voices = usualVoices, textLimit = SPEECH_TEXT_LIMIT } = settings
   const usual = settings.voice ?? voices[0]?.id ?? 'alloy'

@@ -1,15 +1,15 @@
-// What can go wrong between a caller and a voice or an ear. Areas turn these codes into problems of the API.
+// The problems of speech and transcription. Areas convert these codes to API problems.
 
 export const providerProblemCodes = [
-  'audio_unreadable', // says it is audio of a kind we know, and cannot be decoded
-  'unsupported_audio', // not audio, another codec, or audio with something else attached
+  'audio_unreadable', // a known kind of audio that cannot be decoded
+  'unsupported_audio', // not audio, another codec, or audio with other data attached
   'audio_too_large',
   'audio_too_long',
-  'audio_silent', // decoded, and nobody speaks in it
+  'audio_silent', // decoded, but without speech
   'text_too_long',
-  'text_unspeakable', // empty, or without a word the voice can say
+  'text_unspeakable', // empty, or without a word that the voice can speak
   'unknown_voice',
-  'provider_busy', // the queue is full: try again later
+  'provider_busy', // the queue is full: retry later
   'provider_unavailable',
 ] as const
 
@@ -26,6 +26,6 @@ export class ProviderProblem extends Error {
 
 const known: ReadonlySet<string> = new Set(providerProblemCodes)
 
-/** A code that came over a wire; anything unknown means that the provider does not work. */
+/** Reads a code from another process. An unknown code means that the provider does not work. */
 export const problemCode = (code: unknown): ProviderProblemCode =>
   typeof code === 'string' && known.has(code) ? (code as ProviderProblemCode) : 'provider_unavailable'

@@ -9,7 +9,7 @@ import { type AudioProcess, type AudioProcessSettings, makeAudioProcess } from '
 
 const opened: AudioProcess[] = []
 const open = (settings: AudioProcessSettings = {}) => {
-  // Beside other tests it would hardly have its turn.
+  // At a lower priority the process would hardly get processor time beside other tests.
   const audio = makeAudioProcess({ niceness: 0, ...settings })
   opened.push(audio)
   return { audio, speech: makeLocalSpeech({ audio }), transcription: makeLocalTranscription({ audio }) }
@@ -23,20 +23,20 @@ const story = 'The old house stood at the end of the road. Nobody had lived ther
 const alive = (pid: number) => {
   try {
     process.kill(pid, 0)
-    // A zombie still answers signals.
+    // A zombie process still accepts signals.
     return process.platform !== 'linux' || !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
   } catch {
     return false
   }
 }
 
-/** Long enough for a machine that is busy with other things. */
+/** Long enough for a busy machine. */
 const patiently = { timeout: 60_000 }
 
 const started = async (audio: AudioProcess): Promise<number> =>
   vi.waitFor(() => audio.pid() ?? Promise.reject(new Error('not started')), patiently)
 
-test('no process runs before the first request, and it ends when nobody needs it', async () => {
+test('the process starts with the first request and ends when it is idle', async () => {
   const { audio, speech } = open({ idleFor: 100 })
   expect(audio.pid()).toBeUndefined()
   await speech.synthesize({ text: 'Hello.', format: 'mp3' })
@@ -47,7 +47,7 @@ test('no process runs before the first request, and it ends when nobody needs it
   expect(audio.pid()).not.toBe(pid)
 })
 
-test('a request that was interrupted by a crash is answered all the same', async () => {
+test('a request that a crash interrupts is repeated and answered', async () => {
   const faults: string[] = []
   const { audio, speech } = open({ onFault: (message) => faults.push(message) })
   const spoken = speech.synthesize({ text: story, format: 'mp3' })
@@ -56,7 +56,7 @@ test('a request that was interrupted by a crash is answered all the same', async
   expect(faults).toEqual(['the audio process ended (SIGKILL) at work'])
 })
 
-test('a process that hangs is killed and its requests go on in the next', async () => {
+test('a process that hangs is killed, and its requests continue in the next process', async () => {
   const { audio, speech } = open({ stalledAfter: 5000 })
   const spoken = speech.synthesize({ text: story, format: 'wav' })
   const pid = await started(audio)
@@ -65,7 +65,7 @@ test('a process that hangs is killed and its requests go on in the next', async 
   expect(alive(pid)).toBe(false)
 })
 
-test('a request that kills the process twice is refused, and those beside it are answered', async () => {
+test('a request that kills the process twice is refused, and concurrent requests are answered', async () => {
   const { audio, speech, transcription } = open()
   const deadly = speech.synthesize({ text: story, format: 'mp3' })
   const refused = expect(deadly).rejects.toMatchObject({ code: 'provider_unavailable' })
@@ -81,7 +81,7 @@ test('a request that kills the process twice is refused, and those beside it are
   expect((await transcription.inspect({ bytes: (await innocent).bytes })).format).toBe('wav')
 })
 
-test('a queue that is full says so at once, and what waits is not lost', async () => {
+test('a full queue refuses a new request at once, and waiting requests are not lost', async () => {
   const { speech } = open({ queueLimit: 2, together: 1 })
   const say = (text: string) => speech.synthesize({ text, format: 'mp3' })
   const accepted = [say(story), say('Second.'), say('Third.')]
@@ -89,7 +89,7 @@ test('a queue that is full says so at once, and what waits is not lost', async (
   expect((await Promise.all(accepted)).every(({ bytes }) => bytes.length > 0)).toBe(true)
 })
 
-test('a short request does not wait for a long one to end', async () => {
+test('a short request does not wait for the end of a long request', async () => {
   const { speech } = open()
   const order: string[] = []
   const long = speech.synthesize({ text: story, format: 'mp3' }).then(() => order.push('long'))
@@ -98,7 +98,7 @@ test('a short request does not wait for a long one to end', async () => {
   expect(order).toEqual(['short', 'long'])
 })
 
-test('an abandoned request gives up its place', async () => {
+test('an aborted request frees its place', async () => {
   const { speech } = open({ together: 1, queueLimit: 1 })
   const gone = new AbortController()
   const abandoned = speech.synthesize({ text: story, format: 'mp3', signal: gone.signal })
@@ -109,7 +109,7 @@ test('an abandoned request gives up its place', async () => {
   expect((await next).bytes.length).toBeGreaterThan(0)
 })
 
-test('closing refuses what is under way and leaves no process behind', async () => {
+test('closing refuses requests in progress and leaves no process behind', async () => {
   const { audio, speech } = open()
   const refused = expect(speech.synthesize({ text: story, format: 'mp3' })).rejects.toMatchObject({
     code: 'provider_unavailable',
@@ -123,13 +123,13 @@ test('closing refuses what is under way and leaves no process behind', async () 
   })
 })
 
-test.runIf(process.platform === 'linux')('the process sees none of the environment of the server', async () => {
+test.runIf(process.platform === 'linux')('the process does not receive the environment of the server', async () => {
   const { audio, speech } = open()
   await speech.synthesize({ text: 'Hello.', format: 'mp3' })
   expect(readFileSync(`/proc/${audio.pid()}/environ`, 'utf8')).not.toContain('PATH=')
 })
 
-test.runIf(process.platform === 'linux')('every thread of the process gives way to the server', async () => {
+test.runIf(process.platform === 'linux')('every thread of the process has the lower priority', async () => {
   const { audio, speech } = open({ niceness: 7 })
   await speech.synthesize({ text: 'Hello.', format: 'mp3' })
   const threads = `/proc/${audio.pid()}/task`
@@ -160,7 +160,7 @@ test('a server that is killed leaves no process behind', async () => {
   await vi.waitFor(() => expect(alive(pid)).toBe(false), patiently)
 })
 
-test('a resting process does not keep a finished server alive', async () => {
+test('an idle process does not keep a finished server alive', async () => {
   const module = (name: string) => fileURLToPath(new URL(name, import.meta.url))
   const script = `
     const { makeAudioProcess } = await import(${JSON.stringify(module('./process.ts'))})

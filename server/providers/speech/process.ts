@@ -5,9 +5,10 @@ import { fileURLToPath } from 'node:url'
 import { type Frame, readFrames, writeFrame } from './frames.ts'
 import { ProviderProblem, problemCode } from './problem.ts'
 
-// One process beside the server speaks, listens and decodes audio that strangers sent. It is started by the first request,
-// ends when nobody needs it, has no environment and may neither write files nor start programs. Requests are pure, so
-// those it was working on when it died are repeated, one at a time: whichever kills it again is refused, and only that one.
+// One process beside the server speaks, transcribes and decodes untrusted audio. It starts with the first request and
+// ends when it is idle. It has no environment variables and may neither write files nor start programs. Requests have
+// no side effects, so the requests in progress when the process dies are repeated, one at a time. Only a request that
+// kills the process again is refused.
 
 const SECOND = 1000
 const entry = fileURLToPath(new URL('./child.ts', import.meta.url))
@@ -19,17 +20,17 @@ export type AudioProcess = {
 }
 
 export type AudioProcessSettings = {
-  /** Without a request for so long it ends. */
+  /** The idle time in ms after which the process ends. */
   idleFor?: number
-  /** Requests waiting; more are refused as busy. */
+  /** The maximum number of waiting requests. Further requests are refused as busy. */
   queueLimit?: number
-  /** Requests it works on by turns, a sentence or a window of audio each. */
+  /** The number of requests processed in alternation, one sentence or one window of audio at a time. */
   together?: number
-  /** Without a sign of progress for so long it is killed. */
+  /** The time in ms without progress after which the process is killed. */
   stalledAfter?: number
-  /** How far it gives way to the server, from 0 to 19. */
+  /** The niceness of the process relative to the server, from 0 to 19. */
   niceness?: number
-  /** For the log: what went wrong inside it that no caller caused. */
+  /** Receives faults of the process that no caller caused, for the log. */
   onFault?: (message: string) => void
 }
 
@@ -68,7 +69,7 @@ function startChild(
     { stdio: ['pipe', 'ignore', 'ignore', 'pipe'], env: {}, windowsHide: true },
   )
   const started: Child = { process: process_, input: process_.stdin as Socket, running: new Map() }
-  // A pipe that breaks is followed by the exit, which is where requests are put back.
+  // After a broken pipe the process exits, and the exit handler puts the requests back.
   started.input.on('error', () => {})
   const output = process_.stdio[3] as Socket
   output.on('error', () => {})
@@ -78,14 +79,14 @@ function startChild(
   return started
 }
 
-/** A resting child must not keep a finished server alive. */
+/** Lets a finished server exit while the child is idle. */
 function hold(held: Child, busy: boolean): void {
   for (const handle of [held.process, held.input, held.process.stdio[3] as Socket]) busy ? handle.ref() : handle.unref()
 }
 
 type NewRequest = Pick<Request, 'id' | 'head' | 'body' | 'resolve' | 'reject'>
 
-/** Settled once, by its answer or by its signal. */
+/** Creates a request that is settled once, by its response or by its signal. */
 function makeRequest(asked: NewRequest, abandon: (request: Request) => void, signal?: AbortSignal): Request {
   const settle = () => {
     request.settled = true

@@ -9,7 +9,7 @@ const speech = makeLocalSpeech({ audio })
 const transcription = makeLocalTranscription({ audio })
 afterAll(() => audio.close())
 
-test('thirty sentences spoken by the local voice are understood by the local ear', async () => {
+test('thirty sentences spoken by the local voice are understood by the local transcription', async () => {
   let errors = 0
   let words = 0
   for (const [i, sentence] of sentences.entries()) {
@@ -26,7 +26,7 @@ test('thirty sentences spoken by the local voice are understood by the local ear
   expect(rate).toBeLessThanOrEqual(0.15)
 })
 
-test('a word error rate can fail: other words are counted as errors', () => {
+test('the word error rate counts wrong words as errors', () => {
   expect(wordErrors(heardWords('It takes 25 minutes.'), heardWords('it takes twenty-five minutes'))).toBe(0)
   expect(wordErrors(heardWords('one two three'), heardWords('one three four'))).toBe(2)
 })

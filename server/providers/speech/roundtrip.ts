@@ -1,4 +1,5 @@
-// Thirty sentences of the kind people say to a workflow, and the word error rate of hearing them. For the test and the bench.
+// Thirty sentences of the kind that people say to a workflow, and the word error rate of their transcription. For the
+// test and the benchmark.
 
 export const sentences = [
   'Please send the invoice to the accounting team before Friday.',
@@ -46,7 +47,7 @@ const numberWords = (digits: string): string => {
   return digits
 }
 
-/** Words as they sound: 25 and twenty-five, 12 % and 12 percent are the same. */
+/** Returns the words as they sound: 25 and twenty-five, or 12 % and 12 percent, are the same. */
 export const heardWords = (text: string): string[] =>
   text
     .toLowerCase()

@@ -1,5 +1,6 @@
-// The voice says plain English letters. What it would drop in silence is written as words here, and long text is cut into
-// sentences so that one request never holds the audio process for long and an abandoned one stops at the next sentence.
+// The voice speaks only plain English letters. Symbols that it would silently drop are replaced by words here. Long
+// text is split into sentences, so that one request never occupies the audio process for long and an aborted request
+// stops at the next sentence.
 
 const MAX_PIECE = 300
 const MAX_WORD = 60
@@ -50,7 +51,7 @@ const cutAtSpaces = (piece: string): string[] => {
   return [...parts, rest]
 }
 
-/** What the voice will say, in pieces; empty when nothing in the text can be said. */
+/** Returns the text as the voice will speak it, in pieces. Empty if nothing in the text can be spoken. */
 export const toSentences = (text: string): string[] =>
   plainText(text)
     .split(/\n+|(?<=[.!?]["')]?)\s+(?=["'(]?[A-Z0-9])/)

@@ -4,10 +4,10 @@ import { speakSentence } from './flite.ts'
 import type { Frame } from './frames.ts'
 import { ProviderProblem } from './problem.ts'
 
-// A spelled-out word of 4,096 letters would speak for a quarter of an hour.
+// Spelling out a word of 4,096 letters would take a quarter of an hour.
 const MAX_AUDIO_S = 600
 
-/** The audio process's half of local speech. */
+/** The part of local speech that runs in the audio process. */
 export const speak = async (
   head: Record<string, unknown>,
   body: Buffer,

@@ -1,6 +1,7 @@
 import type { Voice } from './index.ts'
 
-// The voices inside flite.wasm that say any text. Word error rates of the round trip in roundtrip.test.ts stand in docs/speech.md.
+// The voices in flite.wasm that can speak any text. docs/speech.md lists their word error rates, measured by
+// roundtrip.test.ts.
 export const localVoices: Voice[] = [
   { id: 'slt', title: 'SLT, American, female', language: 'en' },
   { id: 'awb', title: 'AWB, Scottish, male', language: 'en' },

@@ -20,7 +20,7 @@ const providers: [string, Transcription][] = [
   ['an OpenAI-compatible service', makeOpenAiTranscription(openai)],
 ]
 
-// A recording of Chromium's MediaRecorder, and one of opusenc.
+// One recording by Chromium's MediaRecorder, and one by opusenc.
 const fixture = (name: string) => readFileSync(new URL(`./fixtures/${name}`, import.meta.url))
 const clips: Record<string, Buffer> = { webm: fixture('browser.webm'), ogg: fixture('voice.ogg') }
 
@@ -41,7 +41,7 @@ const noise = (seconds: number) =>
   )
 
 describe.each(providers)('%s', (_name, transcription) => {
-  test.each(['mp3', 'wav', 'ogg', 'webm'])('understands %s, whatever it is called', async (format) => {
+  test.each(['mp3', 'wav', 'ogg', 'webm'])('transcribes %s, recognized by its content alone', async (format) => {
     const transcript = await transcription.transcribe({ bytes: clips[format] as Buffer })
     expect(transcript.text.toLowerCase()).toMatch(/send the invoice to the accounting team/)
     expect(transcript.language).toBe('en')
@@ -63,7 +63,7 @@ describe.each(providers)('%s', (_name, transcription) => {
     await expect(transcription.transcribe({ bytes: bytes() })).rejects.toMatchObject({ code })
   })
 
-  test('inspects a clip without listening: what it is and how long it lasts', async () => {
+  test('inspects the format and the duration of a clip without transcribing it', async () => {
     expect(await transcription.inspect({ bytes: clips.webm as Buffer })).toEqual({
       format: 'webm',
       contentType: 'audio/webm',
@@ -72,7 +72,7 @@ describe.each(providers)('%s', (_name, transcription) => {
     expect(await transcription.inspect({ bytes: quiet(2) })).toMatchObject({ format: 'wav', duration_s: 2 })
   })
 
-  test('stops when the caller is gone', async () => {
+  test('stops when the caller aborts', async () => {
     const gone = new AbortController()
     const transcript = transcription.transcribe({ bytes: clips.mp3 as Buffer, signal: gone.signal })
     gone.abort(new Error('hung up'))
@@ -80,11 +80,11 @@ describe.each(providers)('%s', (_name, transcription) => {
   })
 })
 
-describe('the local ear', () => {
+describe('the local transcription', () => {
   test.each([
     ['pauses of two seconds', 64_000],
     ['hardly a pause', 6400],
-  ])('hears all of a recording longer than one window, with %s', async (_what, pause_bytes) => {
+  ])('transcribes all of a recording longer than one window, with %s', async (_what, pause_bytes) => {
     const part = (clips.wav as Buffer).subarray(44)
     const recording = Buffer.concat([...Array(8)].flatMap(() => [part, Buffer.alloc(pause_bytes)]))
     const bytes = encodeWav(new Int16Array(new Uint8Array(recording).buffer), 16_000)
@@ -94,14 +94,15 @@ describe('the local ear', () => {
   })
 })
 
-// The model hears 8 of the 12; before windows were halved it heard none, and the clip was refused as silent.
-test('a phrase repeated again and again is not taken for silence', async () => {
+// The model recognizes 8 of the 12 phrases. Before windows were halved it recognized none, and the clip was refused as
+// silent.
+test('a phrase that is repeated many times does not count as silence', async () => {
   const { bytes } = await speech.synthesize({ text: 'Hello there. '.repeat(12), format: 'mp3' })
   const { text } = await makeLocalTranscription({ audio }).transcribe({ bytes })
   expect(text.match(/hello/gi)?.length).toBeGreaterThanOrEqual(6)
 })
 
-describe('a service that misbehaves', () => {
+describe('a service', () => {
   const through = async (handle: (request: Request) => Promise<Response>) => {
     const server = await startStandIn(handle)
     try {
@@ -119,11 +120,11 @@ describe('a service that misbehaves', () => {
     ['answers with a page', async () => new Response('<html>'), 'provider_unavailable'],
     ['answers without a text', async () => Response.json(null), 'provider_unavailable'],
     ['hears nobody', async () => Response.json({ text: ' ' }), 'audio_silent'],
-  ])('one that %s is a clear problem', async (_what, handle, code) => {
+  ])('that %s is reported with a specific code', async (_what, handle, code) => {
     await expect(through(handle)).rejects.toMatchObject({ code })
   })
 
-  test('one that does not name the language is not guessed for', async () => {
+  test('that does not report the language leaves the language undetermined', async () => {
     const newer = makeOpenAiTranscription({ ...openai, model: 'gpt-4o-transcribe' })
     expect(await newer.transcribe({ bytes: clips.mp3 as Buffer })).toMatchObject({
       text: STAND_IN_TEXT,

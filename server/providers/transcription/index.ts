@@ -2,19 +2,22 @@ import type { AudioFormat } from './audio/sniff.ts'
 
 export type Transcript = {
   text: string
-  /** BCP 47, `und` where the provider does not say. */
+  /** BCP 47; `und` if the provider does not report the language. */
   language: string
   duration_s: number
 }
 
 export type AudioFacts = { format: AudioFormat; contentType: string; duration_s: number }
 
-/** Audio in, text out; nothing is stored. Throws ProviderProblem, or the signal's reason when aborted. */
+/** Converts audio to text and stores nothing. Throws ProviderProblem, or the signal's reason when aborted. */
 export type Transcription = {
   transcribe(request: { bytes: Uint8Array; signal?: AbortSignal }): Promise<Transcript>
-  /** Decodes without listening: what a clip truly is, for anyone who wants to keep it. Silence passes. */
+  /**
+   * Decodes without transcribing and returns the actual format and duration, for callers that store a clip. Silence is
+   * accepted.
+   */
   inspect(request: { bytes: Uint8Array; signal?: AbortSignal }): Promise<AudioFacts>
-  /** null when it can be used, else why it cannot. */
+  /** Returns null if transcription can be used, otherwise the reason why not. */
   available(): string | null
   close(): Promise<void>
 }

@@ -11,7 +11,7 @@ export const checkSize = (bytes: Uint8Array, limits: AudioLimits) => {
   if (bytes.length === 0) throw new ProviderProblem('audio_unreadable', 'There is no audio in the request.')
 }
 
-/** Every provider decodes here first: a lie about the type or the length costs nobody a call to a vendor. */
+/** Every provider decodes here first, so that audio with a false type or length never costs a call to a vendor. */
 export const inspectWith =
   (audio: AudioProcess, limits: AudioLimits, speech = false) =>
   async ({ bytes, signal }: { bytes: Uint8Array; signal?: AbortSignal }): Promise<AudioFacts> => {

@@ -5,12 +5,12 @@ import { checkSize, inspectWith } from './inspect.ts'
 import { modelPath } from './moonshine.ts'
 
 export type LocalTranscriptionSettings = {
-  /** Shared with speech; the code that made it closes it. */
+  /** Shared with speech. The code that created the process closes it. */
   audio: AudioProcess
   limits?: AudioLimits
 }
 
-/** Moonshine tiny, from npm alone. English. */
+/** Transcribes English with Moonshine tiny, which comes from npm alone. */
 export const makeLocalTranscription = ({
   audio,
   limits = AUDIO_LIMITS,

@@ -3,8 +3,8 @@ import { findPackageJSON } from 'node:module'
 import { join } from 'node:path'
 import type { InferenceSession, Tensor } from 'onnxruntime-node'
 
-// Moonshine tiny (27 M parameters, quantized, English) with the weights of its npm package: encoder once, then a greedy
-// decoder with its cache of keys and values.
+// Runs Moonshine tiny (27 M parameters, quantized, English) with the weights of its npm package: the encoder once, then
+// a greedy decoder with a key-value cache.
 
 const SAMPLE_RATE = 16_000
 const SHORTEST = SAMPLE_RATE // padded with silence: the encoder needs some length
@@ -12,7 +12,7 @@ const TOKENS_PER_SECOND = 6
 const [START, END] = [1, 2]
 const [HEADS, HEAD_SIZE] = [8, 36]
 
-/** The published package brings the weights along: the package they come from has dependencies of a browser. */
+/** The published package includes the weights, because the package that they come from has browser dependencies. */
 const PACKAGED = join(import.meta.dirname, '..', '..', '..', 'models', 'moonshine-tiny')
 
 export const modelPath = (name: 'encoder_model' | 'decoder_model_merged') => {
@@ -25,12 +25,14 @@ export const modelPath = (name: 'encoder_model' | 'decoder_model_merged') => {
 export type Listener = (samples: Float32Array) => Promise<string>
 
 export const loadMoonshine = async (): Promise<Listener> => {
-  // The tokenizer reads its vocabulary when it is imported, for a third of a second: not in a server that never listens.
+  // The tokenizer reads its vocabulary on import, which takes a third of a second, so a server that never transcribes
+  // does not import it.
   const [{ InferenceSession, Tensor }, { default: llamaTokenizer }] = await Promise.all([
     import('onnxruntime-node'),
     import('llama-tokenizer-js'),
   ])
-  // One thread: two were slower on two busy cores (0.8 to 1.9 s against 0.5 s for 5 s of audio) and starve the server.
+  // One thread: two threads were slower on two busy cores (0.8 to 1.9 s against 0.5 s for 5 s of audio) and starve the
+  // server.
   const options = { executionProviders: ['cpu'], intraOpNumThreads: 1, interOpNumThreads: 1 }
   const encoder = await InferenceSession.create(modelPath('encoder_model'), options)
   const decoder = await InferenceSession.create(modelPath('decoder_model_merged'), options)

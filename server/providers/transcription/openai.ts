@@ -5,7 +5,7 @@ import { AUDIO_LIMITS, type AudioFacts, type AudioLimits, type Transcript, type 
 import { inspectWith } from './inspect.ts'
 
 export type OpenAiTranscriptionSettings = OpenAiEndpoint & {
-  /** Decodes what visitors send before it costs a call. */
+  /** Decodes the visitors' audio before it costs a call. */
   audio: AudioProcess
   model?: string
   limits?: AudioLimits
@@ -13,7 +13,7 @@ export type OpenAiTranscriptionSettings = OpenAiEndpoint & {
 
 const LARGEST_ANSWER = 4 * 1024 * 1024
 
-/** Any service that speaks OpenAI's `/audio/transcriptions`. */
+/** Uses any service that implements OpenAI's `/audio/transcriptions`. */
 export const makeOpenAiTranscription = (settings: OpenAiTranscriptionSettings): Transcription => {
   const { audio, model = 'whisper-1', limits = AUDIO_LIMITS } = settings
   const checkSpeech = inspectWith(audio, limits, true)
@@ -23,7 +23,7 @@ export const makeOpenAiTranscription = (settings: OpenAiTranscriptionSettings): 
       const form = new FormData()
       form.set('file', new Blob([new Uint8Array(bytes)], { type: facts.contentType }), `audio.${facts.format}`)
       form.set('model', model)
-      // Only the whisper models tell the language; the newer ones refuse to.
+      // Only the whisper models report the language; the newer models refuse this format.
       form.set('response_format', model.startsWith('gpt-') ? 'json' : 'verbose_json')
       const call = { path: '/audio/transcriptions', body: form, signal, largestAnswer: LARGEST_ANSWER } as const
       return readTranscript((await callOpenAi(settings, call)).toString('utf8'), facts)
@@ -56,7 +56,7 @@ const languages =
 const englishNames = new Intl.DisplayNames('en', { type: 'language' })
 const tagOf = new Map(languages.split(' ').map((tag) => [englishNames.of(tag)?.toLowerCase(), tag]))
 
-/** Whisper says `english` where the rest of the world says `en`. */
+/** Converts the language names of Whisper (`english`) to tags (`en`). */
 const languageTag = (language: unknown): string => {
   if (typeof language !== 'string') return 'und'
   const name = language.toLowerCase()

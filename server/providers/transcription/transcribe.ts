@@ -9,7 +9,10 @@ const MIN_RETRY_S = 2
 
 let loading: Promise<Listener> | undefined
 
-/** The model answers a long window of repeated words with nothing at all; it hears the same words in shorter ones. */
+/**
+ * Transcribes a window. For a long window of repeated words the model returns nothing, so the window is halved and
+ * tried again.
+ */
 const hear = async (window: Float32Array, listen: Listener, pause: () => Promise<void>): Promise<string> => {
   const text = await listen(window)
   await pause()
@@ -19,7 +22,7 @@ const hear = async (window: Float32Array, listen: Listener, pause: () => Promise
   return texts.filter(Boolean).join(' ')
 }
 
-/** The audio process's half of local transcription. */
+/** The part of local transcription that runs in the audio process. */
 export const transcribe = async (
   head: Record<string, unknown>,
   body: Buffer,

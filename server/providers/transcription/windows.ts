@@ -1,7 +1,7 @@
 import { loudness, SAMPLE_RATE } from './audio/decode.ts'
 
-// The model hears a few seconds at a time and invents words in silence. So: pauses are left out, and speech is cut where it
-// is quietest, in windows of 20 s at most.
+// The model transcribes a few seconds at a time and invents words in silence. So pauses are removed, and speech is cut
+// at its quietest points into windows of at most 20 s.
 
 const FRAME = SAMPLE_RATE / 50
 const LONGEST = 20 * 50
@@ -58,7 +58,7 @@ export const cutWindows = (samples: Float32Array): Float32Array[] => {
   return windows
 }
 
-/** At the quietest place of its middle half. */
+/** Cuts a window at the quietest point of its middle half. */
 export const cutInTwo = (window: Float32Array): Float32Array[] => {
   const levels = loudness(window)
   const cut = quietestFrame(levels, Math.floor(levels.length / 4), Math.ceil((levels.length * 3) / 4)) * FRAME

@@ -6,13 +6,13 @@ import { bareStatement, textOf } from './common.ts'
 import { type Executed, type Statement, WarehouseFailure, type Work } from './index.ts'
 import { type Dialect, executeInTransaction, executeOneByOne } from './writing.ts'
 
-// Writing to BigQuery, over its REST interface. One statement is all or nothing by itself; several are run in a session, which is
-// the only place where BigQuery has transactions over requests.
+// Writes to BigQuery over its REST interface. A single statement is atomic by itself. Several statements run in a
+// session, because only a session supports transactions over several requests.
 
 export const bigqueryDialect: Dialect = {
   transaction: true,
   maxParameters: 10_000,
-  // Each row is a subquery of its own, and a query of many subqueries is refused as too complex.
+  // Each row is a separate subquery, and BigQuery refuses a query with many subqueries as too complex.
   maxRows: 100,
   quote: { open: '`', close: '`' },
   parameter: () => '?',
@@ -25,7 +25,7 @@ export const bigqueryDialect: Dialect = {
   },
 }
 
-/** BigQuery answered that it did not do it. */
+/** BigQuery responded that it did not run the statement. */
 class Refused extends Error {}
 
 type Answer = {
@@ -41,7 +41,7 @@ type Parameter = { parameterType: { type: string }; parameterValue: { value: str
 
 const WAIT = 10 * SECOND
 
-/** Tables name their types in an older way than queries do. */
+/** Maps the older type names of tables to the type names of queries. */
 const QUERY_TYPES: Record<string, string> = { INTEGER: 'INT64', FLOAT: 'FLOAT64', BOOLEAN: 'BOOL' }
 
 const parameter = (type: string, value: Json): Parameter => ({
@@ -51,7 +51,7 @@ const parameter = (type: string, value: Json): Parameter => ({
   },
 })
 
-/** Where nothing is known of the column. */
+/** Guesses the type of a value whose column is unknown. */
 function guessType(value: Json): string {
   if (typeof value === 'boolean') return 'BOOL'
   if (typeof value === 'number') return Number.isSafeInteger(value) ? 'INT64' : 'FLOAT64'
@@ -109,7 +109,9 @@ export async function executeOnBigquery(connected: Connected, work: Work): Promi
   }
 
   const known = new Map<string, Promise<Map<string, string>>>()
-  /** The type of each column: a parameter that is a date or a decimal must say so, and so must one that is null. */
+  /**
+   * Returns the type of each column, because a parameter that is a date, a decimal or null must have an explicit type.
+   */
   const typesOf = (table: string): Promise<Map<string, string>> => {
     const reading = known.get(table) ?? readTypes(table)
     known.set(table, reading)
@@ -162,7 +164,7 @@ export async function executeOnBigquery(connected: Connected, work: Work): Promi
       work,
     )
   } finally {
-    // A session that is not ended goes by itself after a day without use.
+    // BigQuery ends an abandoned session after a day without use.
     if (sessionId !== undefined) await run('call bq.abort_session()', []).catch(() => {})
   }
 }

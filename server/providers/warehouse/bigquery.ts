@@ -42,14 +42,17 @@ function accountOf({ secrets }: Target): ServiceAccount {
     if (typeof account.client_email === 'string' && typeof account.private_key === 'string')
       return account as ServiceAccount
   } catch {
-    // said below, without a word of what was in it
+    // The error below contains nothing of the secret's content.
   }
   throw new WarehouseFailure('sign_in', 'the service account is not the JSON key file that Google gives out')
 }
 
 const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 
-/** The address that a signed claim is sent to must be Google's own or the connection's: a key file may say anything. */
+/**
+ * Returns the address that receives the signed claim. It must be Google's own or the connection's, because a key file
+ * can contain any address.
+ */
 function tokenAddress(account: ServiceAccount, config: JsonObject): string {
   const wanted = account.token_uri ?? STANDARD_TOKEN
   if (wanted === STANDARD_TOKEN) return wanted
@@ -97,7 +100,7 @@ async function signIn(outgoing: Outgoing, target: Target, signal: AbortSignal, s
   return said.access_token
 }
 
-/** The client of Google, its requests sent through the guard and signed here. */
+/** Creates Google's client, whose requests are sent through the guard and signed here. */
 async function connect(token: string, target: Target, proxyUrl: string): Promise<BigQuery> {
   const { BigQuery } = await import('@google-cloud/bigquery')
   const client = new BigQuery({
@@ -105,7 +108,7 @@ async function connect(token: string, target: Target, proxyUrl: string): Promise
     apiEndpoint: endpointOf(target.config).origin,
     autoRetry: false,
     maxRetries: 0,
-    // Without this the client would look for a credential of the machine itself, and use it.
+    // Without this, the client would look for a credential of the machine itself and use it.
     authClient: { getRequestHeaders: async () => new Headers({ authorization: `Bearer ${token}` }) } as never,
   })
   client.interceptors.push({ request: (options) => ({ ...options, proxy: proxyUrl }) as never })
@@ -182,7 +185,10 @@ export function makeBigquery(outgoing: Outgoing): Warehouse {
   }
 }
 
-/** Asked first what it would do: BigQuery has no read-only session, so anything but a SELECT is refused before it runs. */
+/**
+ * Starts a query after a dry run. BigQuery has no read-only session, so any statement but a SELECT is refused before it
+ * runs.
+ */
 async function startJob(
   client: BigQuery,
   { config }: Target,
@@ -206,7 +212,7 @@ async function startJob(
   return job
 }
 
-/** The client wraps dates and decimals in objects of its own. */
+/** Converts the client's own objects for dates and decimals to JSON. */
 function plain(value: unknown): Json {
   if (typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array)) {
     const { value: inner } = value as { value?: unknown }

@@ -1,5 +1,5 @@
-// The process that talks to a warehouse: one task at a time, for one connection. Its environment is empty, its memory and
-// processor time are limited, and the process that started it ends it when the time is over.
+// The process that connects to a warehouse: one task at a time, for one connection. It has no environment variables,
+// its memory and processor time are limited, and its parent process ends it at the timeout.
 
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import type { JsonObject } from '#model/definition'
@@ -20,7 +20,7 @@ import { type Warehouse, WarehouseFailure, type WarehouseKind } from './index.ts
 
 const { stdin, stdout, exit } = process
 
-/** Only the library that is needed is loaded. */
+/** Loads only the required library. */
 const makers: Record<WarehouseKind, (task: ChildTask) => Promise<Warehouse>> = {
   postgres: async (task) => (await import('./postgres.ts')).makePostgres(makeGuard(task.allowTargets)),
   redshift: async (task) => (await import('./postgres.ts')).makeRedshift(makeGuard(task.allowTargets)),
@@ -54,7 +54,7 @@ async function sayRows(rows: string[]): Promise<void> {
   await say({ rows: rows.length }, `[${rows.join(',')}]`)
 }
 
-/** Drivers give as many rows at once as they like, however long they are. */
+/** Sends rows in pages of limited size, because drivers return any number of rows at once, of any length. */
 async function sayPage(rows: JsonObject[]): Promise<void> {
   let part: string[] = []
   let length = 0
@@ -94,7 +94,10 @@ async function run(task: ChildTask): Promise<void> {
   }
 }
 
-/** The authorities are the service's own, the same for every task. To read them again costs time and memory. */
+/**
+ * The certificate authorities come from the service and are the same for every task. Reading them again would cost time
+ * and memory.
+ */
 let isTrusting = false
 function trust(ca: readonly string[]): void {
   if (isTrusting) return
@@ -103,8 +106,8 @@ function trust(ca: readonly string[]): void {
 }
 
 /**
- * A process that was this large once may keep the memory mapped. The kernel counts it against the limit of the next task, which
- * then fails wherever it happens to ask for memory.
+ * A process that once was this large may keep the memory mapped. The kernel counts this memory against the limit of the
+ * next task, which then fails at an arbitrary allocation.
  */
 const LARGE_KB = 256 * 1024
 const isLarge = (): boolean => process.resourceUsage().maxRSS > LARGE_KB
@@ -125,13 +128,13 @@ async function answer(task: ChildTask, signal: AbortSignal): Promise<void> {
 }
 
 watchSockets()
-// What a library throws out of turn ends the task like any other failure: the process goes, and its parent says so.
+// An uncaught exception of a library ends the process, and the parent reports the failure of the task.
 const read = makeFrameReader<ToChild>(MAX_TASK_BYTES, ({ header }) => {
   if (header.do === 'taken') {
     ahead -= 1
     wake()
   } else if (header.do === 'warm') {
-    // Where this fails, the first task says so.
+    // If the import fails, the first task reports it.
     import('./duckdb-run.ts').catch(() => {})
   } else {
     ahead = 0

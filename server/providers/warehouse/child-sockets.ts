@@ -1,6 +1,7 @@
 import { Socket } from 'node:net'
 
-// Every connection that this process opens, whichever library opens it: what they received is counted, and none outlives its task.
+// Tracks all connections that any library opens in this process. Received bytes are counted, and no connection outlives
+// its task.
 
 const open = new Set<Socket>()
 let received = 0
@@ -23,7 +24,9 @@ const receivedNow = (): number => [...open].reduce((sum, { bytesRead }) => sum +
 
 const LOOK_EVERY_MS = 50
 
-/** Calls once when more than `maxBytes` have come in since now; returns what ends the watch. */
+/**
+ * Calls `tooMuch` once when more than `maxBytes` were received after this call. Returns a function that stops watching.
+ */
 export function limitReceived(maxBytes: number, tooMuch: () => void): () => void {
   const before = receivedNow()
   const timer = setInterval(() => {

@@ -1,4 +1,4 @@
-// The process that talks to a warehouse, seen from the service.
+// The service's interface to a process that connects to a warehouse.
 
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -9,10 +9,10 @@ import { type ChildTask, type FromChild, MAX_FRAME_BYTES, type ToChild } from '.
 import { WarehouseFailure } from './index.ts'
 
 const HEAP_MB = 192
-/** Node itself has some 370 MB mapped that it may write to, of which it touches 60. */
+/** Node.js itself maps about 370 MB of writable memory, of which it uses 60 MB. */
 const DATA_MB = 832
 const CPU_SECONDS = 1_200
-/** Of one file that it writes: the database of a DuckDB connection, or its log. */
+/** The maximum size of one file that the process writes: the database of a DuckDB connection, or its log. */
 const FILE_MB = 1_024
 
 export type Said = { header: FromChild; body: string }
@@ -20,11 +20,11 @@ export type Said = { header: FromChild; body: string }
 export type WarehouseChild = {
   readonly pid: number | undefined
   readonly usable: boolean
-  /** Begins a task; one at a time. */
+  /** Starts a task. Only one task can run at a time. */
   begin(task: ChildTask): void
-  /** Loads the library of this kind before there is a task. */
+  /** Loads the library of this kind in advance. */
   warm(kind: 'duckdb'): void
-  /** The next thing it says; throws WarehouseFailure when it ended. */
+  /** Returns the next message of the process. Throws WarehouseFailure if the process has ended. */
   next(): Promise<Said>
   taken(): void
   end(): void
@@ -34,7 +34,7 @@ export type WarehouseChild = {
 const require = createRequire(import.meta.url)
 const root = join(import.meta.dirname, '../../..')
 
-/** It may read its own code and libraries: neither the data directory nor anything else. */
+/** Lets the process read only its own code and libraries, not the data directory or other files. */
 const flags = (addons: boolean): string[] => [
   '--permission',
   ...[join(root, 'server'), join(root, 'model'), join(root, 'package.json'), librariesOf(root)].map(
@@ -84,7 +84,7 @@ export function startWarehouseChild({ addons, niceness }: { addons: boolean; nic
     }
   })
   child.once('error', over)
-  // What it said last has come through by then; the process may be seen to end before that.
+  // The `close` event follows the last message; the `exit` event may come before it.
   child.once('close', over)
 
   return {

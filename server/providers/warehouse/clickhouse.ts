@@ -41,7 +41,7 @@ function webOf(config: JsonObject): Web {
   }
 }
 
-/** ClickHouse's own numbers for who may not come in. */
+/** ClickHouse's error codes for a refused sign-in. */
 const SIGN_IN = new Set(['516', '192', '193', '194', '497'])
 
 function told(error: unknown): WarehouseFailure {
@@ -52,7 +52,9 @@ function told(error: unknown): WarehouseFailure {
   )
 }
 
-/** Numbers of what the server refuses before it changes anything: a wrong name, text or right. */
+/**
+ * The error codes of statements that the server refuses before it changes anything: a wrong name, syntax or permission.
+ */
 const REFUSED = new Set(['16', '36', '46', '47', '60', '62', '81', '164', ...SIGN_IN])
 const isRefusal = (error: unknown): boolean => REFUSED.has(String((error as { code?: unknown }).code))
 
@@ -62,8 +64,8 @@ const MAX_KEYS = 200
 const textOfKey = (value: Json): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
 /**
- * There are no transactions and no upsert: rows with the same key are deleted, then all are inserted. Keys are compared as texts, because a
- * parameter needs a type and nothing here knows that of the column.
+ * ClickHouse has no transactions and no upsert: rows with the same key are deleted, then all rows are inserted. Keys
+ * are compared as texts, because a parameter needs a type and the type of the column is unknown here.
  */
 export const clickhouseWriting: Writing = {
   transaction: false,
@@ -89,7 +91,7 @@ export const clickhouseWriting: Writing = {
   },
 }
 
-/** `{p1:String}`, `{p2:UInt64}` … in the text. */
+/** Returns the parameters by name, for `{p1:String}`, `{p2:UInt64}` … in the text. */
 const named = (params: Json[]): Record<string, unknown> =>
   Object.fromEntries(params.map((value, at) => [`p${at + 1}`, value]))
 

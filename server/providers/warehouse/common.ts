@@ -11,7 +11,7 @@ export type Reach = Pick<Outgoing, 'resolveTarget' | 'lookupFor' | 'checkLiteral
 
 const CONNECT_MS = 10_000
 
-/** Names the step a failure belongs to, unless something deeper has named it. */
+/** Assigns a failure to a step, unless the failure already has a step. */
 export async function inStep<T>(step: Step, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -27,7 +27,7 @@ export function messageOf(error: unknown): string {
   return (message || String(code ?? error)).slice(0, 500)
 }
 
-/** Gives the promise up after a time, or when the caller does. */
+/** Rejects after a timeout or when the caller aborts. */
 export async function within<T>(
   { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal },
   work: (signal: AbortSignal) => Promise<T>,
@@ -43,8 +43,8 @@ export async function within<T>(
 }
 
 /**
- * A time limit on a whole query, its pages included, whatever its driver thinks of one: nobody waits longer for a server that
- * fell silent, nor for one whose rows nobody wants any more.
+ * Limits the time of a whole query, including its pages, independent of the driver's own timeouts. No caller waits
+ * longer for a server that stopped responding, and an aborted query ends at once.
  */
 export async function inTime(query: Query, start: (query: Query) => Promise<QueryResult>): Promise<QueryResult> {
   const late = new AbortController()
@@ -68,7 +68,7 @@ export async function inTime(query: Query, start: (query: Query) => Promise<Quer
       }
     } finally {
       clearTimeout(timer)
-      // A server that hangs is not waited for.
+      // After an abort, the close is not awaited, because the server may hang.
       const closed = Promise.resolve(pages.return?.()).catch(() => {})
       if (!signal.aborted) await closed
     }
@@ -82,7 +82,10 @@ export async function inTime(query: Query, start: (query: Query) => Promise<Quer
   }
 }
 
-/** An address of the host that tenants may reach. Dial this one, not the name: the name may answer differently next time. */
+/**
+ * Returns an address of the host that tenants may reach. Connect to this address, not to the name, because the name may
+ * resolve differently the next time.
+ */
 export async function resolveAddress(reach: Reach, host: string, port: number): Promise<string> {
   const [first] = await inStep('resolve', () =>
     reach.resolveTarget(host, port).catch((error: unknown) => {
@@ -133,7 +136,7 @@ export const startTls = (
 
 export type Web = { host: string; port: number; https: boolean; ca?: string }
 
-/** The first three steps towards a service that speaks HTTP. */
+/** Performs the first three steps of a probe of an HTTP service. */
 async function probeWeb(reach: Reach, { host, port, https, ca }: Web): Promise<void> {
   const socket = await openSocket(await resolveAddress(reach, host, port), port)
   try {
@@ -143,7 +146,7 @@ async function probeWeb(reach: Reach, { host, port, https, ca }: Web): Promise<v
   }
 }
 
-/** Every step towards it: the way there, then a question that is answered only to those who may ask. */
+/** Probes all steps: the connection, then a query that requires a valid sign-in. */
 export const probeOver =
   (reach: Reach, webOf: (config: JsonObject) => Web, query: Warehouse['query']): Warehouse['probe'] =>
   async (target, options) => {
@@ -154,7 +157,7 @@ export const probeOver =
 
 export const destinationOf = ({ host, port }: Web): string => `${host.toLowerCase()}:${port}`
 
-/** An agent that dials this host and port and nothing else, through the guarded look-up. */
+/** Returns an agent that connects only to this host and port, through the guarded look-up. */
 export function webAgent(reach: Reach, { host, port, https, ca }: Web): HttpAgent {
   const Base = https ? HttpsAgent : HttpAgent
   const agent = new Base({ keepAlive: false, lookup: reach.lookupFor(host, port), ...(ca && { ca }) })
@@ -169,7 +172,7 @@ export function webAgent(reach: Reach, { host, port, https, ca }: Web): HttpAgen
   return agent
 }
 
-/** Two columns of the same name would hide each other in an object. */
+/** Makes column names unique, because two columns of the same name would overwrite each other in an object. */
 export function uniqueNames(names: string[]): string[] {
   const seen = new Map<string, number>()
   return names.map((name) => {
@@ -182,7 +185,10 @@ export function uniqueNames(names: string[]): string[] {
 export const rowOf = (names: string[], cells: readonly unknown[]): JsonObject =>
   Object.fromEntries(names.map((name, index) => [name, toJson(cells[index])]))
 
-/** What a driver gave, as JSON. Integers and decimals stay numbers while a double holds them exactly, else they are text. */
+/**
+ * Converts a driver's value to JSON. Integers and decimals become numbers if a double represents them exactly,
+ * otherwise text.
+ */
 export function toJson(value: unknown): Json {
   switch (typeof value) {
     case 'string':
@@ -203,7 +209,7 @@ export function toJson(value: unknown): Json {
   }
 }
 
-/** A number written as text, if reading and writing it again gives the same. */
+/** Returns a number if parsing and formatting the text gives the same text again. */
 export function exactNumber(text: string): Json {
   const value = Number(text)
   if (!Number.isFinite(value) || text.trim() === '') return text
@@ -217,7 +223,7 @@ export function exactNumber(text: string): Json {
 
 const part = /^[\p{L}_][\p{L}\p{N}_$ -]{0,127}$/u
 
-/** `schema.table`, each part quoted; anything that is not a plain name is refused before it meets SQL. */
+/** Quotes each part of `schema.table`. A text that is not a plain name is refused before it becomes part of SQL. */
 export function quoteTable(table: string, quote: '"' | '`', mostParts = 3): string {
   const parts = table.split('.')
   if (parts.length > mostParts || !parts.every((name) => part.test(name)))
@@ -225,18 +231,21 @@ export function quoteTable(table: string, quote: '"' | '`', mostParts = 3): stri
   return parts.map((name) => `${quote}${name}${quote}`).join('.')
 }
 
-/** Without the semicolon that people put at the end; a statement after it is refused by every kind. */
+/** Removes the semicolon at the end of a statement. Every kind of warehouse refuses a second statement after it. */
 export const bareStatement = (text: string): string => {
   let bare = text.trimEnd()
   while (bare.endsWith(';')) bare = bare.slice(0, -1).trimEnd()
   return bare
 }
 
-/** For warehouses without a read-only session: as a subquery the text can be nothing but a query. */
+/** For warehouses without a read-only session: as a subquery, the text can only be a query. */
 export const asSubquery = (text: string, limit: number): string =>
   `select * from (\n${bareStatement(text)}\n) limit ${limit}`
 
-/** The rows of a statement from a value of a column on, in its order; the value is a parameter. */
+/**
+ * Selects the rows of a statement whose column is at least a given value, ordered by that column. The value is a
+ * parameter.
+ */
 export const readFromWith =
   (quote: '"' | '`', parameter: string): NonNullable<Warehouse['readFrom']> =>
   (text, column, isFirst) => {
@@ -245,7 +254,7 @@ export const readFromWith =
     return `select * from (\n${bareStatement(text)}\n) heddle_source${from} order by ${at}`
   }
 
-/** Takes at most `limit` rows off a stream of pages. */
+/** Returns at most `limit` rows of a stream of pages. */
 export async function* limited(pages: AsyncIterable<JsonObject[]>, limit: number): AsyncGenerator<JsonObject[]> {
   let left = limit
   for await (const page of pages) {

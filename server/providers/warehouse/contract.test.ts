@@ -15,17 +15,17 @@ import { makePersonalWarehouse } from './testing/postgres.ts'
 import { startSnowflake } from './testing/snowflake.ts'
 import { makeWarehouses } from './warehouses.ts'
 
-// Every kind passes the same contract. PostgreSQL and DuckDB are the real ones; the others are the vendors' own clients
-// talking to stand-ins that speak as much of the protocol as they use.
+// Every kind passes the same contract. PostgreSQL and DuckDB are real; for the others, the vendors' own clients connect
+// to stand-ins that implement the part of the protocol that the clients use.
 
 const SECRET = `s3cret-${randomBytes(8).toString('hex')}`
 
 type Subject = {
   kind: WarehouseKind
   target: Target
-  /** The same with a credential that is wrong; undefined where there is none. */
+  /** The same target with a wrong credential. Undefined if the kind has no credential. */
   wrong?: Target
-  /** A statement that gives 2,500 rows with `n` from 1. */
+  /** A statement that returns 2,500 rows with `n` from 1. */
   many: string
   changing: string
   n: string
@@ -90,7 +90,7 @@ beforeAll(async () => {
     changing: 'create table x (a int)',
     n: 'n',
   }
-  // Redshift speaks PostgreSQL's protocol; encryption.test.ts has both over TLS.
+  // Redshift uses PostgreSQL's protocol; encryption.test.ts tests both over TLS.
   subjects.redshift = {
     ...subjects.postgres,
     kind: 'redshift',
@@ -170,38 +170,38 @@ const failureOf = (work: Promise<unknown>): Promise<WarehouseFailure> =>
     },
   )
 
-/** Redshift is spoken to as PostgreSQL is; the clients of the other vendors take a second to start each time. */
+/** Redshift is accessed like PostgreSQL. The clients of the other vendors take a second to start each time. */
 const SLOW: WarehouseKind[] = ['redshift', 'bigquery', 'snowflake', 'databricks']
 
 describe.each<WarehouseKind>(['postgres', 'duckdb', 'clickhouse', ...(isWhole ? SLOW : [])])('%s', (kind) => {
   const subject = (): Subject => subjects[kind]!
 
-  test('is probed', async () => {
+  test('can be probed', async () => {
     await warehouses[kind].probe(subject().target, options())
   })
 
-  test('gives all rows in order, page by page, or as many as are asked for', async () => {
+  test('returns all rows in order, page by page, or the requested number of rows', async () => {
     const { n, many } = subject()
     const rows = await rowsOf(subject(), { text: many })
     expect(rows.map((row) => row[n])).toEqual(Array.from({ length: 2_500 }, (_, index) => index + 1))
     expect(await rowsOf(subject(), { text: `${many};`, limit: 3 })).toHaveLength(3)
     const { columns, pages } = await warehouses[kind].query(subject().target, { text: many, limit: 1, ...options() })
     expect(columns.map(({ name }) => name).slice(0, 2)).toEqual([n, n === 'N' ? 'NAME' : 'name'])
-    // Anyone who leaves in the middle leaves nothing open.
+    // A reader that stops midway leaves no connection open.
     for await (const _page of pages) break
   })
 
-  test('changes nothing', async () => {
+  test('refuses a statement that changes data', async () => {
     expect((await failureOf(rowsOf(subject(), { text: subject().changing }))).step).toBe('read')
   })
 
-  test('tells of a table that is not there', async () => {
+  test('reports a table that does not exist', async () => {
     const failure = await failureOf(rowsOf(subject(), { text: warehouses[kind].readTable('gone') }))
     expect([failure.step, failure.message]).toEqual(['read', expect.stringMatching(/gone/i)])
     expect(() => warehouses[kind].readTable('x"`; drop table y')).toThrow(WarehouseFailure)
   })
 
-  test('refuses a wrong credential without a word of it', async () => {
+  test('refuses a wrong credential without revealing it', async () => {
     const { wrong } = subject()
     if (!wrong) return
     const failure = await failureOf(warehouses[kind].probe(wrong, options()))
@@ -210,13 +210,13 @@ describe.each<WarehouseKind>(['postgres', 'duckdb', 'clickhouse', ...(isWhole ? 
     expect(failure.message).not.toContain(SECRET)
   })
 
-  test('stops when it is cancelled', async () => {
+  test('stops when the caller aborts', async () => {
     const cancel = new AbortController()
     cancel.abort()
     await failureOf(warehouses[kind].probe(subject().target, { timeoutMs: 20_000, signal: cancel.signal }))
   })
 
-  test('never dials a private address that is not allowed', async () => {
+  test('never connects to a private address that is not allowed', async () => {
     if (kind === 'duckdb') return
     const { port } = canary.address() as AddressInfo
     const config: JsonObject = { ...subject().target.config }
@@ -229,7 +229,7 @@ describe.each<WarehouseKind>(['postgres', 'duckdb', 'clickhouse', ...(isWhole ? 
   })
 })
 
-test('long rows of DuckDB come in small pages, and one that is too long is refused', async () => {
+test('long DuckDB rows are returned in small pages, and a row that is too long is refused', async () => {
   const { target } = subjects.duckdb!
   const text = "select repeat('x', 50000) as long from range(200)"
   const { pages } = await warehouses.duckdb.query(target, { text, limit: 150, ...options() })
@@ -241,7 +241,7 @@ test('long rows of DuckDB come in small pages, and one that is too long is refus
   expect(await failureOf(endless)).toMatchObject({ step: 'read', message: expect.stringContaining('4 MiB') })
 })
 
-test('a statement ends before its semicolons, however much space is in it', () => {
+test('semicolons at the end of a statement are removed quickly, even with very long runs of spaces', () => {
   expect(bareStatement('select 1 ; ;\n;')).toBe('select 1')
   const spacious = `select${' '.repeat(900_000)}1`
   expect(bareStatement(`${spacious};`) === spacious).toBe(true)

@@ -83,11 +83,11 @@ const parametersOf = (params: Query['params']) => ({
   ...(params !== undefined && !Array.isArray(params) && { namedParameters: params as never }),
 })
 
-/** A client that was never connected, or whose server is gone, is not waited for. */
+/** Closes the client, but does not wait long for a client that never connected or whose server is unreachable. */
 const endOf = (client: DatabricksClient) => (): Promise<unknown> =>
   Promise.race([client.close().catch(() => {}), new Promise((resolve) => setTimeout(resolve, 2_000).unref())])
 
-/** Each statement is all or nothing, several are not: tables of Delta have no transactions over statements. */
+/** A single statement is atomic, several are not: Delta tables have no transactions over several statements. */
 export const databricksDialect: Dialect = {
   transaction: false,
   maxParameters: 1_000,
@@ -98,7 +98,10 @@ export const databricksDialect: Dialect = {
   },
 }
 
-/** The server answered that it did not do it. Anything else may have reached it. */
+/**
+ * Checks whether the server responded that it did not run the statement. After any other error, the statement may have
+ * run.
+ */
 const isRefusal = (error: unknown): boolean =>
   ['StatusError', 'OperationStateError'].includes(
     (error as { constructor?: { name?: string } }).constructor?.name ?? '',

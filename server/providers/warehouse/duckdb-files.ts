@@ -3,7 +3,10 @@ import { join } from 'node:path'
 
 const workspaceId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** Removes the databases of workspaces that are gone; what is not named like a workspace is somebody else's and stays. */
+/**
+ * Deletes the databases of deleted workspaces. Files that are not named like a workspace belong to something else and
+ * remain.
+ */
 export async function sweepDuckdbFiles(
   directory: string,
   existing: (workspaceIds: string[]) => Promise<string[]>,

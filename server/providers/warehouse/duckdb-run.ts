@@ -4,7 +4,8 @@ import { bareStatement, exactNumber, rowOf, uniqueNames } from './common.ts'
 import { type Executed, type Query, type QueryResult, type Statement, WarehouseFailure, type Work } from './index.ts'
 import { executeInTransaction } from './writing.ts'
 
-// DuckDB statements: no files but the one database, no network, no spilling to disk, a fixed amount of memory.
+// Runs DuckDB statements with access to one database file only, without network, without spilling to disk, and with a
+// fixed amount of memory.
 
 const settings = {
   autoinstall_known_extensions: 'false',
@@ -15,8 +16,8 @@ const settings = {
 }
 
 /**
- * In this order, before any text of a tenant: without external access the directory cannot be changed, and a size of `0B` for
- * it was seen to spill all the same.
+ * Runs in this order, before any SQL of a tenant: without external access the directory cannot be changed, and with a
+ * size of `0B` for the directory DuckDB was still observed to spill.
  */
 const LOCKS = ["set temp_directory = ''", 'set enable_external_access = false', 'set lock_configuration = true']
 
@@ -28,7 +29,7 @@ async function connect(instance: DuckDBInstance): Promise<DuckDBConnection> {
 
 const RETRY_MS = 50
 
-/** A process that writes has the file alone; the others wait for it. */
+/** Opens the database when it is free: a process that writes locks the file exclusively, and other processes wait. */
 async function whenFree(
   openIt: () => Promise<DuckDBInstance>,
   { timeoutMs, signal }: Pick<Query, 'timeoutMs' | 'signal'>,
@@ -59,7 +60,7 @@ async function open(file: string | null, limits: Pick<Query, 'timeoutMs' | 'sign
   return openReadOnly()
 }
 
-/** Without the picture of the statement that follows after an empty line. */
+/** Removes the excerpt of the statement that follows after an empty line. */
 const inOneLine = (message: string): string =>
   message
     .split(/\n+LINE \d+:/)[0]!
@@ -90,7 +91,7 @@ async function runOne(connection: DuckDBConnection, { text, params }: Statement)
   return rowsChanged
 }
 
-/** All statements in one transaction of a database that nobody else has open meanwhile. */
+/** Runs all statements in one transaction, while no other process has the database open. */
 export async function executeDuckdb(file: string, work: Work): Promise<Executed> {
   const instance = await whenFree(() => DuckDBInstance.create(file, settings), work).catch((error: unknown) => {
     throw told('connect', error)

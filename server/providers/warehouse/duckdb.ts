@@ -15,7 +15,10 @@ export const duckdbDialect: Dialect = {
   upsert: 'on conflict',
 }
 
-/** Of all databases of a workspace, before one of them is written to. The kernel limits what one process makes of a file. */
+/**
+ * The maximum size of all databases of a workspace, checked before a write. The kernel limits the file size per
+ * process.
+ */
 const MAX_WORKSPACE_BYTES = 2 * 1024 ** 3
 
 async function bytesIn(directory: string): Promise<number> {
@@ -34,7 +37,7 @@ async function bytesIn(directory: string): Promise<number> {
 const whyReadOnly = (config: JsonObject): string | null =>
   textOf(config.file) === '' ? 'the connection names no database, so nothing would be kept' : null
 
-/** DuckDB files of one workspace stand in a directory of their own, under names that cannot leave it. */
+/** Stores the DuckDB files of each workspace in a separate directory, under names that cannot leave it. */
 export function makeDuckdb(directory: string): Warehouse {
   const fileOf = ({ workspaceId, config }: Target): string | null => {
     const file = textOf(config.file)
@@ -44,7 +47,7 @@ export function makeDuckdb(directory: string): Warehouse {
     return join(directory, workspaceId, `${file.replace(/\.duckdb$/, '')}.duckdb`)
   }
 
-  /** The library is loaded where a query runs, never in the service itself. */
+  /** Loads the library only where a query runs, never in the service itself. */
   async function query(target: Target, wanted: Query): Promise<QueryResult> {
     const { runDuckdb } = await import('./duckdb-run.ts')
     return runDuckdb(fileOf(target), wanted)

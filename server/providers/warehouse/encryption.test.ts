@@ -9,7 +9,8 @@ import { startClearPostgres } from './testing/clear-postgres.ts'
 import { startEncryptedPostgres } from './testing/encrypted-postgres.ts'
 import { makeWarehouses } from './warehouses.ts'
 
-// TLS to a real PostgreSQL whose certificate nobody knows, and Redshift, which speaks the same protocol, on the same server.
+// Tests TLS with a real PostgreSQL whose certificate is not publicly trusted. Redshift uses the same protocol and is
+// tested on the same server.
 
 const SECRET = `s3cret-${randomBytes(8).toString('hex')}`
 const certificate = makeCertificate()
@@ -58,7 +59,7 @@ describe.each(KINDS)('%s over TLS', (kind) => {
     return undefined
   }
 
-  test('reads through an encrypted connection, whose certificate is checked against the authority that is given', async () => {
+  test('reads through an encrypted connection whose certificate is verified against the given authority', async () => {
     expect(await probe({ ssl: 'verify', ca: certificate.cert })).toBe('works')
     expect(await isEncrypted({ ssl: 'verify', ca: certificate.cert })).toBe(true)
     expect(await isEncrypted({ ssl: 'require' })).toBe(true)
@@ -66,7 +67,7 @@ describe.each(KINDS)('%s over TLS', (kind) => {
     expect(await isEncrypted({ ssl: 'off' })).toBe(false)
   })
 
-  test('sends nothing secret to a server whose certificate is not known, is another one, or is for another host', async () => {
+  test('sends no secret to a server with an unknown certificate, a wrong certificate or a certificate for another host', async () => {
     expect(await probe({ ssl: 'verify' })).toBe('tls')
     expect(await probe({ ssl: 'verify', ca: makeCertificate().cert })).toBe('tls')
     const query = warehouses[kind].query(target({ ssl: 'verify' }), { text: 'select 1', limit: 1, ...options() })
@@ -78,35 +79,35 @@ describe.each(KINDS)('%s over TLS', (kind) => {
     await server.present(certificate)
   })
 
-  test('encrypts where it is left to itself, and says where the server insists on it', async () => {
+  test('encrypts by default, and reports a server that requires encryption', async () => {
     expect(await probe({ user: 'guarded', ssl: 'off' })).toBe('sign_in')
     expect(await probe({ user: 'guarded', ssl: 'require' })).toBe('works')
-    // On the machine itself nobody has certificates; encryptionOf says what holds elsewhere.
+    // On the local machine certificates are not required; the tests of encryptionOf cover other addresses.
     expect(await isEncrypted({})).toBe(true)
     expect(await isEncrypted({ ssl: 'no-verify' })).toBe(true)
   })
 
   test.each(['verify', 'no-verify', 'require', true])(
-    'sends nothing to a server that offers no TLS and asks for the password in clear: %s',
+    'sends nothing to a server that offers no TLS and requests the password in clear text: %s',
     async (ssl) => {
       const at = { port: lure.port, ssl }
       expect(await probe(at)).toBe('tls')
       const query = warehouses[kind].query(target(at), { text: 'select 1', limit: 1, ...options() })
       await expect(query).rejects.toMatchObject({ step: 'tls', message: expect.stringContaining('"ssl": "off"') })
       expect(lure.heard().some((bytes) => bytes.includes(SECRET))).toBe(false)
-      // The question whether it offers TLS, and not a byte more.
+      // Only the request for TLS was sent, and no further byte.
       expect(new Set(lure.heard().map((bytes) => bytes.toString('hex')))).toEqual(new Set(['0000000804d2162f']))
     },
   )
 
-  test('sends it in clear only where the connection says so', async () => {
+  test('sends the password in clear text only if the connection allows it', async () => {
     await probe({ port: lure.port, ssl: 'off' })
     expect(lure.heard().some((bytes) => bytes.includes(SECRET))).toBe(true)
     lure.forget()
   })
 })
 
-describe('what a connection says about encryption', () => {
+describe('the encryption setting of a connection', () => {
   const verify = { tls: true, verify: true, mayBeClear: false }
   const unchecked = { tls: true, verify: false, mayBeClear: false }
   const local = { tls: true, verify: false, mayBeClear: true }

@@ -1,14 +1,14 @@
 import type { Json, JsonObject } from '#model/definition'
 
-/** `mayBeClear`: where the server offers no TLS, the password is sent without it. */
+/** `mayBeClear`: if the server offers no TLS, the password is sent unencrypted. */
 export type Encryption = { tls: boolean; verify: boolean; mayBeClear: boolean }
 
 const isLoopback = (address: string): boolean => address.startsWith('127.') || address === '::1'
 
 /**
- * What the `ssl` of a connection asks for, at the address that will be dialled. Without a word the certificate is checked. Only
- * `off` sends a password in clear over a network; what never leaves the machine may also do without TLS, and nobody has
- * certificates for it.
+ * Returns what the `ssl` setting of a connection means for the address to connect to. By default the certificate is
+ * verified. Only `off` sends a password unencrypted over a network. Connections that never leave the machine may also
+ * work without TLS, because there are usually no certificates for them.
  */
 export function encryptionOf(ssl: Json | undefined, address: string): Encryption {
   switch (ssl) {

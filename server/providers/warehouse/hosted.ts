@@ -3,7 +3,7 @@ import { hostSchema, messageOf, nameSchema, portSchema, textOf } from './common.
 import { sslSchema } from './encryption.ts'
 import { type Warehouse, WarehouseFailure } from './index.ts'
 
-// What database servers with a host, a database, a user and a password have in common.
+// Shared code for database servers with a host, a database, a user and a password.
 
 export type Place = { host: string; port: number }
 
@@ -45,5 +45,5 @@ export const badCertificate = (error: unknown): WarehouseFailure =>
     `${messageOf(error)}; give the authority of its certificate as "ca", or leave it unchecked with "ssl": "no-verify"`,
   )
 
-/** Drivers say in many ways that TLS is to blame. */
+/** Checks whether TLS caused the error, which drivers report in many ways. */
 export const isAboutTls = (text: string): boolean => /SSL|certificate|CERT|TLS|self.signed|altname/i.test(text)

@@ -6,7 +6,7 @@ import type { Query, Target } from './index.ts'
 import { type Flood, startHostilePostgres } from './testing/hostile-postgres.ts'
 import { makeWarehouses } from './warehouses.ts'
 
-// Servers and statements that want more than their share: they cost the process that meets them, and nobody else anything.
+// Servers and statements that use too many resources affect only their own process, and no other tenant.
 
 const floods: Flood[] = ['rows', 'one value', 'notices']
 const servers = new Map<Flood, Awaited<ReturnType<typeof startHostilePostgres>>>()
@@ -54,7 +54,7 @@ async function drain(kind: 'postgres' | 'duckdb', target: Target, wanted: Query)
 
 describe('a server that sends without end', () => {
   test.each(floods)(
-    '%s: fails the query, and its connection is gone',
+    '%s: fails the query and loses its connection',
     async (flood) => {
       const before = process.memoryUsage().rss
       await expect(drain('postgres', remote(flood), query({ maxBytes: 8 << 20 }))).rejects.toMatchObject({
@@ -66,7 +66,7 @@ describe('a server that sends without end', () => {
     90_000,
   )
 
-  test('meets a process that holds the secret in its memory alone', async () => {
+  test('is read by a process that has the secret only in its memory', async () => {
     const running = drain('postgres', remote('notices'), query({ maxBytes: 16 << 20 })).catch(() => 'failed')
     const seen = await until(async () => {
       const children = childrenOf(process.pid)
@@ -81,18 +81,19 @@ describe('a server that sends without end', () => {
 })
 
 describe('DuckDB', () => {
-  test('a sort that does not fit into memory fails and spills nothing to disk', async () => {
+  test('fails a sort that does not fit into memory, and spills nothing to disk', async () => {
     const text = "select count(*) as n from (select repeat('x', 200) || i as s from range(3000000) t(i) order by s)"
     expect(await drain('duckdb', duckdb('w1'), query())).toBe(1)
     await expect(drain('duckdb', duckdb('w1'), query({ text }))).rejects.toMatchObject({
       step: 'read',
       message: expect.stringMatching(/memory/i),
     })
-    // Its process still has the memory, so it ends at once. One that may serve further queries rests for longer than this.
+    // The process still has the memory, so it ends at once. A process that can serve further queries stays idle for
+    // longer than this.
     await expect.poll(() => all.live().duckdb).toBe(0)
   })
 
-  test('has no more memory than it may', async () => {
+  test('cannot exceed its memory limit', async () => {
     const greedy = query({ text: "select length(repeat('x', 3000000000)) as n" })
     await expect(drain('duckdb', duckdb('w1'), greedy)).rejects.toMatchObject({
       step: 'read',
@@ -100,7 +101,7 @@ describe('DuckDB', () => {
     })
   })
 
-  test('never has more processes than were set, and serves all who wait', async () => {
+  test('never has more processes than configured, and serves all waiting queries', async () => {
     let most = 0
     const watch = setInterval(() => {
       most = Math.max(most, all.live().duckdb)
@@ -115,7 +116,7 @@ describe('DuckDB', () => {
     expect(all.live().duckdb).toBeLessThanOrEqual(2)
   })
 
-  test('ends a statement that never does when its time is over, and the process with it', async () => {
+  test('ends an endless statement and its process at the timeout', async () => {
     const endless = query({ text: 'select sum(hash(i)) from range(1000000000000) t(i)', timeoutMs: 1_500 })
     await expect(drain('duckdb', duckdb('w9'), endless)).rejects.toMatchObject({
       message: expect.stringMatching(/within/),
@@ -124,7 +125,7 @@ describe('DuckDB', () => {
   })
 })
 
-/** Linux tells everybody the arguments of a process, and its owner the environment. */
+/** On Linux, everyone can read the arguments of a process, and its owner can read the environment. */
 function childrenOf(parent: number): { arguments: string; environment: string }[] {
   if (process.platform !== 'linux') return [{ arguments: '', environment: '' }]
   const read = (pid: string, what: string): string => {

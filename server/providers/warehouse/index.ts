@@ -14,10 +14,10 @@ export const warehouseKinds = [
 ] as const
 export type WarehouseKind = (typeof warehouseKinds)[number]
 
-/** What a probe does, in this order; a failure names the step it happened in. `write` is what only executions come to. */
+/** The steps of a probe, in order; a failure names its step. Only executions reach `write`. */
 export type Step = 'resolve' | 'connect' | 'tls' | 'sign_in' | 'read' | 'write'
 
-/** What a failed execution may have changed: nothing, or nobody knows. */
+/** The changes of a failed execution: nothing, or unknown. */
 export type Changed = 'nothing' | 'unknown'
 
 export class WarehouseFailure extends Error {
@@ -38,9 +38,9 @@ export type Target = { workspaceId: string; config: JsonObject; secrets: Record<
 export type Query = {
   text: string
   params?: Json[] | JsonObject
-  /** Rows at most; the rest is never fetched. */
+  /** The maximum number of rows. Further rows are never fetched. */
   limit: number
-  /** Bytes of all rows together, as JSON; a result that is larger is refused. */
+  /** The maximum size of all rows together, as JSON, in bytes. A larger result is refused. */
   maxBytes?: number
   timeoutMs: number
   signal: AbortSignal
@@ -49,53 +49,56 @@ export type Query = {
 export type ResultColumn = { name: string; type: string }
 export type QueryResult = { columns: ResultColumn[]; pages: AsyncIterable<JsonObject[]> }
 
-/** `of`: the columns that the parameters are values of, row by row, where the statement writes rows of a table. */
+/** `of`: the table and the columns of the parameters, row by row, if the statement writes rows of a table. */
 export type Statement = { text: string; params: Json[]; of?: { table: string; columns: string[] } }
 
-/** Statements that write, in one transaction where the vendor has one. */
+/** Statements that write, in one transaction if the vendor supports transactions. */
 export type Work = {
   statements: Statement[]
   timeoutMs: number
   signal: AbortSignal
-  /** Called before what cannot be taken back. A failure before that has changed nothing. */
+  /** Called before the first change that cannot be rolled back. A failure before this call has changed nothing. */
   beyond(): Promise<void>
 }
 
-/** Rows that each statement changed, as far as the vendor tells. */
+/** The number of rows that each statement changed. Null if the vendor does not report it. */
 export type Executed = { affected: (number | null)[] }
 
 export type Rows = { table: string; columns: string[]; rows: Json[][]; key: string[] }
 
-/** What a vendor's SQL looks like where this program writes it. */
+/** Generates a vendor's SQL for writing rows. */
 export type Writing = {
-  /** Whether several statements are all or nothing. */
+  /** True if several statements are atomic. */
   transaction: boolean
-  /** Inserts the rows; with a key, rows that are there already are updated. */
+  /** Inserts the rows. With a key, existing rows are updated. */
   statementsFor(rows: Rows): Statement[]
 }
 
-/** One kind of data warehouse. It goes only to `destination`, and only `execute` writes. */
+/** One kind of data warehouse. It connects only to `destination`, and only `execute` writes. */
 export type Warehouse = {
   kind: WarehouseKind
   title: string
   config_schema: JsonSchema
   secret_fields: SecretField[]
-  /** Where its secrets are sent, from the config alone: a stored secret is bound to this text. */
+  /** Returns the destination of its secrets, from the configuration alone. A stored secret is bound to this text. */
   destination(config: JsonObject): string
-  /** What the service itself does before a process of its own reads anything. */
+  /** Runs in the service itself before a separate process reads anything. */
   prepare?(target: Target): Promise<void>
   /** Throws WarehouseFailure. */
   probe(target: Target, options: { timeoutMs: number; signal: AbortSignal }): Promise<void>
-  /** One statement that reads. Throws WarehouseFailure, also while the pages are read. */
+  /** Runs one statement that reads. Throws WarehouseFailure, also while the pages are being read. */
   query(target: Target, query: Query): Promise<QueryResult>
-  /** A statement that reads a whole table, its name quoted part by part. */
+  /** Returns a statement that reads a whole table. Each part of the name is quoted. */
   readTable(table: string): string
-  /** The rows of a statement from a value of a column on, in its order; the value is the only parameter. Absent: not offered. */
+  /**
+   * Selects the rows of a statement whose column is at least a given value, ordered by that column. The value is the
+   * only parameter. Absent if not supported.
+   */
   readFrom?(text: string, column: string, isFirst: boolean): string
   writing?: Writing
-  /** Why nothing can be written with this config, or null. */
+  /** Returns the reason why this configuration is read-only, or null. */
   whyReadOnly?(config: JsonObject): string | null
-  /** What the service itself checks before anything is written. Throws WarehouseFailure. */
+  /** Checks in the service itself before anything is written. Throws WarehouseFailure. */
   prepareWriting?(target: Target): Promise<void>
   /** Throws WarehouseFailure. */
   execute?(target: Target, work: Work): Promise<Executed>

@@ -7,7 +7,7 @@ import { makeCertificate } from './testing/certificate.ts'
 import { type MariaDb, mariadbMissing, startMariadb } from './testing/mariadb.ts'
 import { makeWarehouses } from './warehouses.ts'
 
-// A real MariaDB, through the whole of it: the driver in a process of its own.
+// Tests a real MariaDB end to end: the driver runs in a separate process.
 
 const { signal } = new AbortController()
 const failureOf = (promise: Promise<unknown>): Promise<WarehouseFailure> =>
@@ -52,7 +52,7 @@ describe.skipIf(mariadbMissing !== null)(`MySQL (${mariadbMissing ?? 'MariaDB'})
   const execute = (statements: Statement[]) =>
     warehouse.execute!(target(), { statements, timeoutMs: 90_000, signal, beyond: async () => {} })
 
-  test('is probed over TLS that is checked, and refuses a wrong password without a word of it', async () => {
+  test('is probed over verified TLS, and refuses a wrong password without revealing it', async () => {
     const probe = (config: object, password?: string) =>
       warehouse.probe(target(config, password), { timeoutMs: 90_000, signal })
     await probe({})
@@ -63,7 +63,7 @@ describe.skipIf(mariadbMissing !== null)(`MySQL (${mariadbMissing ?? 'MariaDB'})
     expect([failure.step, failure.message.includes('wrong-secret')]).toEqual(['sign_in', false])
   })
 
-  test('reads values as they are, page by page, and nothing but reads', async () => {
+  test('reads values unchanged, page by page, and refuses statements that do not only read', async () => {
     const [row] = await rowsOf(
       `select 1 as one, 9007199254740993 as big, 1.50 as price, 'x' as t, cast('2026-01-02 03:04:05' as datetime) as at, ? as given, null as n, 1 as one`,
       { params: ["it's"] },
@@ -90,7 +90,7 @@ describe.skipIf(mariadbMissing !== null)(`MySQL (${mariadbMissing ?? 'MariaDB'})
       expect((await failureOf(rowsOf(text))).step).toBe('read')
   })
 
-  test('writes rows by key in one transaction, all or nothing, and reads from a value on', async () => {
+  test('writes rows by key in one atomic transaction, and reads rows starting at a given value', async () => {
     await execute([{ text: 'create table leads (id int primary key, name varchar(40))', params: [] }])
     const upsert = (rows: (string | number | null)[][]) =>
       warehouse.writing!.statementsFor({ table: 'leads', columns: ['id', 'name'], rows, key: ['id'] })

@@ -37,10 +37,15 @@ const PAGE_ROWS = 500
 const PORT = 3306
 const CONNECT_MS = 10_000
 
-/** Whole numbers and decimals come as text, and are numbers where a double holds them exactly: DECIMAL, LONGLONG, NEWDECIMAL. */
+/**
+ * Integers and decimals arrive as text, and become numbers if a double represents them exactly: DECIMAL, LONGLONG,
+ * NEWDECIMAL.
+ */
 const EXACT: ReadonlySet<number | undefined> = new Set([0, 8, 246])
 
-/** The driver speaks over this socket, which goes to the address that was checked; the certificate must carry the name. */
+/**
+ * Signs in over this socket, which is connected to the verified address. The certificate must contain the host name.
+ */
 async function signIn(
   socket: Socket,
   { config, secrets }: Target,
@@ -109,7 +114,7 @@ const run = (connection: Connection, text: string, params: Json[] = []): Promise
     ),
   )
 
-/** Not every server and version has these. */
+/** Runs a statement and ignores errors, because not every server and version supports it. */
 const tryRun = (connection: Connection, text: string): Promise<void> =>
   new Promise((resolve) => connection.query(text, () => resolve()))
 
@@ -129,7 +134,10 @@ async function limitTime(connection: Connection, timeoutMs: number): Promise<voi
 
 type Field = { name: string; columnType?: number }
 
-/** A read-only transaction; the prepared statement is a single one, and rows come as they are asked for. */
+/**
+ * Runs a query in a read-only transaction. A prepared statement is always a single statement, and rows are fetched on
+ * demand.
+ */
 async function runQuery(connection: Connection, query: Query): Promise<QueryResult> {
   const { text, params, limit, timeoutMs, signal } = query
   const stop = (): void => connection.destroy()

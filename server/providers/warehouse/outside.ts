@@ -1,4 +1,4 @@
-// Probes and queries in processes of their own: whatever a server sends, the most it can do is end the process that reads it.
+// Runs probes and queries in separate processes: at worst, a malicious server can end the process that reads its data.
 
 import { createHash } from 'node:crypto'
 import { getCACertificates } from 'node:tls'
@@ -20,21 +20,27 @@ import {
 
 export type Setup = Pick<ChildTask, 'allowTargets' | 'directory'>
 
-/** Of one result, as JSON, where nobody says less. */
+/** The default maximum size of one result, as JSON. */
 const MAX_BYTES = 1024 * 1024 * 1024
 const MAX_PROBE_BYTES = 4 * 1024 * 1024
-/** What protocols add to the values themselves, and values that are shorter as JSON. */
+/** Allows for the overhead of protocols, and for values that are shorter as JSON. */
 const receivedFor = (maxBytes: number): number => 4 * 1024 * 1024 + 2 * maxBytes
 
 const mib = (bytes: number): string => `${Math.round(bytes / (1024 * 1024))} MiB`
 
-/** What the operator trusts beyond Node's own list (NODE_EXTRA_CA_CERTS): the child's environment does not name it. */
+/**
+ * Returns the authorities that the operator trusts in addition to Node's own list (NODE_EXTRA_CA_CERTS). The child's
+ * environment does not contain this setting.
+ */
 function extraAuthorities(): string[] {
   const bundled = new Set(getCACertificates('bundled'))
   return getCACertificates('default').filter((certificate) => !bundled.has(certificate))
 }
 
-/** Two connections never share a process, not even of one workspace: each sees the secrets of one alone. */
+/**
+ * Two connections never share a process, even within one workspace, so each process has the secrets of one connection
+ * only.
+ */
 const keyOf = (kind: string, { workspaceId, config, secrets }: Target): string =>
   createHash('sha256')
     .update(JSON.stringify([kind, workspaceId, config, secrets]))
@@ -43,7 +49,7 @@ const keyOf = (kind: string, { workspaceId, config, secrets }: Target): string =
 export function runOutside(warehouse: Warehouse, pool: ChildPool<WarehouseChild>, setup: Setup): Warehouse {
   const { kind } = warehouse
 
-  /** Begins a task, and gives what is said about it one by one. Anyone who stops listening, or aborts, ends the process. */
+  /** Starts a task and yields its messages. If the caller stops reading or aborts, the process ends. */
   async function* converse(
     what: ChildTask['do'],
     target: Target,
@@ -112,7 +118,10 @@ export function runOutside(warehouse: Warehouse, pool: ChildPool<WarehouseChild>
   }
 }
 
-/** A process that ended, or was ended, before it said that there is no way back has changed nothing: the server rolls back. */
+/**
+ * Waits for an execution. A process that ended before it reported an irreversible change has changed nothing, because
+ * the server rolls back.
+ */
 async function listen(
   conversation: AsyncGenerator<{ said: Said; taken(): void }>,
   transaction: boolean,
@@ -133,10 +142,13 @@ async function listen(
   return executed ?? { affected: [] }
 }
 
-/** `read` is what is said of a process that ended. */
+/** A process that ended is reported with the step `read`. */
 const changedBeyond = (step: string, changed: Changed): Changed => (step === 'write' ? changed : 'unknown')
 
-/** Counted here once more: the process that read the rows has met a server that may be anybody's. */
+/**
+ * Yields the pages. The limits are checked here again, because the process that read the rows may be compromised by its
+ * server.
+ */
 async function* readPages(
   conversation: AsyncGenerator<{ said: Said; taken(): void }>,
   { limit, maxBytes = MAX_BYTES }: Query,

@@ -30,7 +30,7 @@ import {
 } from './index.ts'
 import { type Dialect, executeInTransaction, writingIn } from './writing.ts'
 
-// PostgreSQL, and Redshift, which speaks the same protocol.
+// PostgreSQL, and Redshift, which uses the same protocol.
 
 type Place = HostedPlace & { database: string; user: string; ssl: Json | undefined; ca?: string }
 
@@ -47,7 +47,7 @@ function placeIn(config: JsonObject, standardPort: number): Place {
   }
 }
 
-/** Signs in at the address that was checked, under the name that the certificate must carry. */
+/** Signs in at the verified address, with the host name that the certificate must contain. */
 async function signIn(
   place: Place,
   address: string,
@@ -80,7 +80,7 @@ async function signIn(
   }
 }
 
-/** The driver's own socket, which its types do not show. */
+/** Returns the driver's own socket, which its types do not expose. */
 const streamOf = (client: pg.Client): Socket =>
   (client as unknown as { connection: { stream: Socket } }).connection.stream
 
@@ -107,7 +107,7 @@ async function open(reach: Reach, place: Place, password: string): Promise<pg.Cl
 
 const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47])
 
-/** Resolve, connect and encrypt by hand, so that a failure can name the step; nothing secret is sent. */
+/** Resolves, connects and encrypts without the driver, so that a failure can name the step. No secret is sent. */
 async function probeTransport(reach: Reach, place: Place): Promise<void> {
   const address = await resolveAddress(reach, place.host, place.port)
   const { tls, verify, mayBeClear } = encryptionOf(place.ssl, address)
@@ -148,7 +148,7 @@ const plain = new Set<number>([
 ])
 const parsed = new Set<number>([builtins.JSON, builtins.JSONB])
 
-/** Dates, times and all other types stay as the server writes them. */
+/** Dates, times and all other types remain as the server writes them. */
 const types = {
   getTypeParser(oid: number): (text: string) => unknown {
     if (exact.has(oid)) return exactNumber
@@ -178,9 +178,12 @@ async function* fetchPages(
 const fetchRows = (client: pg.Client, count: number): Promise<pg.QueryArrayResult<unknown[]>> =>
   client.query({ text: `fetch forward ${count} from heddle_rows`, rowMode: 'array', types: types as never })
 
-/** A read-only transaction and a cursor: nothing can be changed, and only what is asked for is fetched. */
+/**
+ * Runs a query in a read-only transaction with a cursor: nothing can be changed, and only the requested rows are
+ * fetched.
+ */
 async function runQuery(client: pg.Client, { text, params, limit, timeoutMs, signal }: Query): Promise<QueryResult> {
-  // Ending the socket is the one way to stop a statement that needs no second connection.
+  // Closing the socket is the only way to stop a statement without a second connection.
   const stop = (): void => {
     client.end().catch(() => {})
     streamOf(client).destroy()
@@ -198,7 +201,7 @@ async function runQuery(client: pg.Client, { text, params, limit, timeoutMs, sig
     signal.throwIfAborted()
     await client.query('begin transaction read only')
     await client.query(`set statement_timeout to ${Math.ceil(timeoutMs)}`)
-    // With the extended protocol the server itself refuses a second statement in the text.
+    // With the extended protocol, the server itself refuses a second statement in the text.
     await client.query({
       text: `declare heddle_rows no scroll cursor for ${bareStatement(text)}`,
       values: Array.isArray(params) ? params.map(toParameter) : [],
@@ -249,7 +252,7 @@ async function runWork(client: pg.Client, work: Work): Promise<Executed> {
   }
 }
 
-/** The protocol counts parameters in 16 bits. */
+/** The protocol counts parameters with 16 bits. */
 export const postgresDialect: Dialect = {
   transaction: true,
   maxParameters: 65_535,

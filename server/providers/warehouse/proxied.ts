@@ -3,21 +3,21 @@ import { limited } from './common.ts'
 import { type Executed, type Query, type QueryResult, WarehouseFailure, type Work } from './index.ts'
 import { closeWhenOver, type GuardedProxy } from './proxy.ts'
 
-// One statement through a vendor's client that dials by itself, over the guarded proxy. However it ends, the client is ended, and
-// then the proxy.
+// Runs one statement with a vendor's client that opens its own connections, through the guarded proxy. In every case
+// the client is closed first, then the proxy.
 
 export type Session<T> = {
-  /** Ends the client; it may be in any state. */
+  /** Closes the client, in any state. */
   end(): Promise<unknown>
   run(): Promise<T>
-  /** The failure as the vendor's client tells it. */
+  /** Converts an error of the vendor's client. */
   told(error: unknown): WarehouseFailure
 }
 
 const failureOf = (error: unknown, told: (error: unknown) => WarehouseFailure): WarehouseFailure =>
   error instanceof WarehouseFailure ? error : told(error)
 
-/** Ended when the last page was read, or nobody wants more. */
+/** Runs a query. The client is closed after the last page was read or the reader stopped. */
 export async function queryOverProxy(
   proxy: GuardedProxy,
   query: Pick<Query, 'limit' | 'signal' | 'timeoutMs'>,
@@ -42,7 +42,7 @@ export async function queryOverProxy(
   }
 }
 
-/** Statements that write. Failures are told by `run`, which knows what they changed. */
+/** Runs statements that write. `run` itself reports failures, because it knows what they changed. */
 export async function executeOverProxy(
   proxy: GuardedProxy,
   work: Work,

@@ -8,8 +8,8 @@ import type { Query } from './index.ts'
 export type GuardedProxy = { host: string; port: number; user: string; password: string; url: string; close(): void }
 
 /**
- * Closes the proxy when the caller gives up or the time is over: a client that dials through it then fails. The function that
- * it gives ends everything, the client before the proxy.
+ * Closes the proxy when the caller aborts or at the timeout: a client that uses the proxy then fails. Returns a
+ * function that closes everything, the client before the proxy.
  */
 export function closeWhenOver(
   proxy: GuardedProxy,
@@ -28,9 +28,9 @@ export function closeWhenOver(
 }
 
 /**
- * A forward proxy on the loopback interface, for vendors' clients that dial by themselves but know how to use a proxy:
- * their connections are then made here, through the guard, to the address that was checked. It lives as long as one
- * query and lets in only who knows its password.
+ * Opens a forward proxy on the loopback interface, for vendors' clients that open their own connections but support a
+ * proxy. Their connections are then made here, through the guard, to the verified address. The proxy exists for one
+ * query and requires a password.
  */
 export async function openProxy(reach: Reach, only?: { host: string; port: number }): Promise<GuardedProxy> {
   const password = randomBytes(16).toString('hex')

@@ -4,7 +4,7 @@ import { type Target, WarehouseFailure, type Warehouses } from './index.ts'
 import { type Silence, startSilentPostgres } from './testing/silent-postgres.ts'
 import { makeWarehouses } from './warehouses.ts'
 
-// A server that stops answering: every query ends in its time, and a probe names the step it stood still in.
+// Tests a server that stops responding: every query ends at its timeout, and a probe names the step that stopped.
 
 const silences: Silence[] = ['at once', 'before tls', 'after sign-in']
 const servers = new Map<Silence, Awaited<ReturnType<typeof startSilentPostgres>>>()
@@ -38,15 +38,15 @@ const failureOf = async (work: Promise<unknown>): Promise<WarehouseFailure> => {
 }
 const { signal } = new AbortController()
 
-describe('a server that fell silent', () => {
-  test('ends a query when its time is over, and lets go of the connection', async () => {
+describe('with a server that stops responding', () => {
+  test('a query ends at its timeout and closes the connection', async () => {
     const query = { text: 'select n from t', limit: 10, timeoutMs: 300, signal }
     const failure = await failureOf(warehouses.postgres.query(target('after sign-in'), query))
     expect([failure.step, failure.message]).toEqual(['read', 'no answer within 0 s'])
     await expect.poll(() => servers.get('after sign-in')!.open()).toBe(0)
   })
 
-  test('ends a query when its caller wants it no more', async () => {
+  test('a query ends when its caller aborts', async () => {
     const caller = new AbortController()
     const query = { text: 'select n from t', limit: 10, timeoutMs: 60_000, signal: caller.signal }
     const failing = failureOf(warehouses.postgres.query(target('after sign-in'), query))
@@ -59,7 +59,7 @@ describe('a server that fell silent', () => {
   test.each([
     ['before tls', {}, 'tls'],
     ['at once', { ssl: 'off' }, 'sign_in'],
-  ] as const)('is named with the step it stood still in: %s, %o', async (silence, more, step) => {
+  ] as const)('a probe names the step that stopped: %s, %o', async (silence, more, step) => {
     const probe = warehouses.postgres.probe(target(silence, more), { timeoutMs: 20_000, signal })
     expect((await failureOf(probe)).step).toBe(step)
   })

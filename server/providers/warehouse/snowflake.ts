@@ -142,7 +142,7 @@ export function makeSnowflake(reach: Reach): Warehouse {
   async function query(target: Target, wanted: Query): Promise<QueryResult> {
     const { text, limit, timeoutMs } = wanted
     const { default: snowflake } = await import('snowflake-sdk')
-    // Large results come from the storage of Snowflake, on hosts of its own: any public host, never a private one.
+    // Large results come from Snowflake's storage, on other hosts: any public host is allowed, never a private host.
     const proxy = await openProxy(reach)
     const connection = connectionTo(snowflake, proxy, target, timeoutMs)
     const read = async (): Promise<QueryResult> => {

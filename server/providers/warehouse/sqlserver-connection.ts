@@ -5,7 +5,7 @@ import { encryptionOf } from './encryption.ts'
 import { badCertificate, isAboutTls, placeOf, withoutTls } from './hosted.ts'
 import { type Target, WarehouseFailure } from './index.ts'
 
-// A connection to SQL Server: to the address that was checked, and encrypted unless the target says otherwise.
+// Connects to SQL Server, at the verified address, encrypted unless the target says otherwise.
 
 export const SQLSERVER_PORT = 1433
 const CONNECT_MS = 10_000
@@ -28,7 +28,7 @@ function configurationOf(
     server: host,
     authentication: { type: 'default', options: { userName: textOf(config.user), password: secrets.password ?? '' } },
     options: {
-      // The address was checked; the name may be answered differently next time.
+      // Uses the verified address, because the name may resolve differently the next time.
       connector: async () => (tls ? refuseClear(socket) : socket),
       database: textOf(config.database),
       encrypt: tls,
@@ -51,7 +51,7 @@ function configurationOf(
 const PRELOGIN_ENCRYPTION = 1
 const ENCRYPTED: ReadonlySet<number | undefined> = new Set([1, 3])
 
-/** What the server says about encryption in its first packet; undefined while that is not all there. */
+/** Returns the encryption setting in the server's first packet. Undefined while the packet is incomplete. */
 function encryptionIn(received: Buffer): number | null | undefined {
   if (received.length < 8 || received.length < received.readUInt16BE(2)) return undefined
   const options = received.subarray(8, received.readUInt16BE(2))
@@ -60,7 +60,10 @@ function encryptionIn(received: Buffer): number | null | undefined {
   return null
 }
 
-/** The driver signs in without TLS, whatever it was told, if the server says that it has none. This ends the socket before that. */
+/**
+ * Closes the socket if the server says that it has no TLS. Otherwise the driver would sign in unencrypted, despite its
+ * settings.
+ */
 function refuseClear(socket: Socket): Socket {
   let received = Buffer.alloc(0)
   const look = (chunk: Buffer): void => {

@@ -1,6 +1,7 @@
 /**
- * Whether a text can stand in brackets without leaving them: its own brackets are closed, and outside of texts, names and comments
- * it has no semicolon. SQL Server runs several statements in one request, so this decides that there is one.
+ * Checks whether a text can be enclosed in parentheses without escaping them: its own parentheses are balanced, and
+ * outside of strings, names and comments it has no semicolon. SQL Server runs several statements in one request, so
+ * this check ensures that there is only one.
  */
 export function isClosed(text: string): boolean {
   let depth = 0
@@ -29,7 +30,7 @@ export function isClosed(text: string): boolean {
   return depth === 0
 }
 
-/** Comments stand inside comments. */
+/** Returns the end of a comment. Comments can be nested. */
 function commentEnd(text: string, from: number): number {
   let depth = 0
   for (let at = from; at < text.length; ) {
@@ -42,7 +43,7 @@ function commentEnd(text: string, from: number): number {
   return -1
 }
 
-/** A quote that is doubled is part of what is quoted. */
+/** Returns the end of a quotation. A doubled quote is part of the quoted text. */
 function quoteEnd(text: string, from: number, close: string): number {
   for (let at = from + 1; at < text.length; at++) {
     if (text[at] !== close) continue

@@ -6,7 +6,7 @@ import { isClosed } from './sqlserver-text.ts'
 import { type FakeSqlServer, startSqlserver } from './testing/sqlserver.ts'
 import { makeWarehouses } from './warehouses.ts'
 
-// The vendor's own driver, in a process of its own, against a stand-in that refuses what it does not expect.
+// Tests the vendor's own driver, in a separate process, with a stand-in that refuses unexpected requests.
 
 let server: FakeSqlServer
 let warehouse: Warehouse
@@ -43,14 +43,14 @@ const execute = (statements: Statement[]) =>
   warehouse.execute!(target(), { statements, timeoutMs: 90_000, signal, beyond: async () => {} })
 
 describe('SQL Server', () => {
-  test('is probed, and refuses a wrong password without a word of it', async () => {
+  test('is probed, and refuses a wrong password without revealing it', async () => {
     await warehouse.probe(target(), { timeoutMs: 90_000, signal })
     const failure = await failureOf(warehouse.probe(target({}, 'wrong-secret'), { timeoutMs: 90_000, signal }))
     expect(failure.step).toBe('sign_in')
     expect(failure.message).not.toContain('wrong-secret')
   })
 
-  test('gets nothing where encryption is asked for and the server has none', async () => {
+  test('receives no sign-in if encryption is required and the server has none', async () => {
     for (const ssl of isWhole ? ['verify', 'no-verify', 'require', true] : ['verify', 'require']) {
       const failure = await failureOf(warehouse.probe(target({ ssl }), { timeoutMs: 90_000, signal }))
       expect([ssl, failure.step]).toEqual([ssl, 'tls'])
@@ -59,7 +59,7 @@ describe('SQL Server', () => {
       await warehouse.probe(target({ ssl }), { timeoutMs: 90_000, signal })
   })
 
-  test('reads page by page, with parameters, and only what is a subquery', async () => {
+  test('reads page by page, with parameters, and only text that is a subquery', async () => {
     const rows = await rowsOf('select n, name from numbers;', { limit: 2_500 })
     expect([rows.length, rows[2_499]]).toEqual([2_500, { n: '2500', name: 'number 2500' }])
     expect(await rowsOf('select n, name from numbers', { limit: 2 })).toHaveLength(2)
@@ -69,7 +69,7 @@ describe('SQL Server', () => {
     expect(server.said.every((call) => !call.text.includes('; drop'))).toBe(true)
   })
 
-  test('writes rows by key in one transaction, all or nothing', async () => {
+  test('writes rows by key in one atomic transaction', async () => {
     const upsert = (rows: (string | number | null)[][]) =>
       warehouse.writing!.statementsFor({ table: 'leads', columns: ['id', 'name'], rows, key: ['id'] })
     expect(
@@ -111,6 +111,6 @@ test.each<[string, boolean]>([
   ['select 1 /* /* */', false],
   ["select 1 -- '\n) x", false],
   ["select '--'\n) x", false],
-])('a text that stands in brackets: %s (%s)', (text, closed) => {
+])('a text that can be enclosed in parentheses: %s (%s)', (text, closed) => {
   expect(isClosed(text)).toBe(closed)
 })

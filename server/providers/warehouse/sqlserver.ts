@@ -15,13 +15,13 @@ import { loadTedious, openSqlserver, SQLSERVER_PORT, type Tedious } from './sqls
 import { isClosed } from './sqlserver-text.ts'
 import { type Dialect, executeInTransaction, tuples, writingIn } from './writing.ts'
 
-// Microsoft SQL Server, and Azure SQL, which speaks the same protocol.
+// Microsoft SQL Server, and Azure SQL, which uses the same protocol.
 
 const PAGE_ROWS = 500
 
 type Cell = { value: unknown; metadata: { colName: string; type: { name: string } } }
 
-/** Text and numbers alone: everything that JSON has, and the server converts the rest. */
+/** Maps JSON values to types. Only text and numbers are needed, because the server converts the rest. */
 function typeOf({ TYPES }: Tedious, value: Json): [type: (typeof TYPES)[keyof typeof TYPES], value: unknown] {
   if (typeof value === 'boolean') return [TYPES.Bit, value]
   if (typeof value === 'number') {
@@ -38,7 +38,7 @@ type Asked = {
   onRow?(cells: unknown[]): void
 }
 
-/** One request, sent as sp_executesql with its parameters; how many rows it changed. */
+/** Sends one request as sp_executesql with its parameters. Returns the number of changed rows. */
 async function ask(connection: Connection, { text, params, onColumns, onRow }: Asked): Promise<number | null> {
   const tedious = await loadTedious()
   return new Promise((resolve, reject) => {
@@ -73,11 +73,11 @@ const listOf = (params: Query['params']): Json[] => {
   throw new WarehouseFailure('read', 'SQL Server takes a list of parameters, for @p1, @p2 … in order')
 }
 
-/** SQL Server has no read-only session: the text is a subquery, which it cannot leave. */
+/** SQL Server has no read-only session, so the text becomes a subquery that it cannot escape. */
 function asReading(text: string, limit: number): string {
   const bare = bareStatement(text)
   if (!isClosed(bare)) throw new WarehouseFailure('read', 'only a single statement that reads is allowed')
-  // With a line break, a comment at the end of the text does not swallow the bracket.
+  // With a line break, a comment at the end of the text cannot swallow the parenthesis.
   return `select top (${limit}) * from (\n${bare}\n) as heddle_rows`
 }
 
@@ -105,7 +105,7 @@ async function runQuery(connection: Connection, { text, params, limit, signal }:
       onColumns: (names, types) => columns.resolve({ names: uniqueNames(names), types }),
       onRow(cells) {
         rows.push(cells)
-        // Read on when these were taken: the driver stops reading from its socket.
+        // The driver stops reading from its socket until these rows are consumed.
         if (rows.length >= 2 * PAGE_ROWS) pauseReading(connection)
         if (rows.length >= PAGE_ROWS) wake()
       },
@@ -180,7 +180,7 @@ async function runWork(connection: Connection, work: Work): Promise<Executed> {
   }
 }
 
-/** The server takes 2,100 parameters, some of which the call itself needs. */
+/** The server accepts 2,100 parameters, some of which the call itself needs. */
 export const sqlserverDialect: Dialect = {
   transaction: true,
   maxParameters: 2_000,

@@ -1,9 +1,10 @@
 import type { JsonObject } from '#model/definition'
 import type { WarehouseKind } from './index.ts'
 
-// What a person may read in a warehouse: asked of its own catalogue, so that it shows what its user is allowed to see.
+// Lists the tables that a person may read in a warehouse, from its own catalogue, so that only tables visible to its
+// user are shown.
 
-/** A vendor's own schemas, which nobody looks for. */
+/** The vendors' own schemas, which are not listed. */
 const SYSTEM = ['information_schema', 'pg_catalog', 'pg_internal', 'sys', 'mysql', 'performance_schema', 'system']
 
 const columnsIn = (catalogue: string): string => `select table_schema as "schema", table_name as "table",
@@ -11,11 +12,11 @@ const columnsIn = (catalogue: string): string => `select table_schema as "schema
 where lower(table_schema) not in (${SYSTEM.map((name) => `'${name}'`).join(', ')})
 order by table_schema, table_name, ordinal_position`
 
-/** One row for each column, in the order of the table. */
+/** Returns a query with one row per column, in the order of the table. */
 export function columnsQuery(kind: WarehouseKind, config: JsonObject): string | null {
   switch (kind) {
     case 'bigquery': {
-      // Its catalogue belongs to a dataset.
+      // In BigQuery, each catalogue belongs to a dataset.
       const { dataset } = config
       if (typeof dataset !== 'string' || dataset === '') return null
       return columnsIn(`\`${dataset}\`.INFORMATION_SCHEMA.COLUMNS`).replaceAll('"', '`')

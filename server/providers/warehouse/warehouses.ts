@@ -16,26 +16,29 @@ import { makePostgres, makeRedshift } from './postgres.ts'
 import { makeSnowflake } from './snowflake.ts'
 import { makeSqlserver } from './sqlserver.ts'
 
-/** Where the DuckDB files of all workspaces stand. */
+/** Returns the directory of the DuckDB files of all workspaces. */
 export const duckdbDirectory = (dataDir: string): string => join(dataDir, 'warehouses')
 
 export type WarehousesOptions = {
   allowTargets: readonly string[]
   dataDir: string
-  /** Processes that talk to warehouses, and those in which DuckDB runs. */
+  /** The number of processes that connect to warehouses, and the number of processes that run DuckDB. */
   processes?: number
   duckdbProcesses?: number
 }
 
 const PROCESSES = 8
 const DUCKDB_PROCESSES = 3
-/** The service itself comes first, whatever a driver makes of what a server sends. */
+/** The processes have a lower priority than the service, even if a driver needs much processor time. */
 const NICENESS = 10
-/** Starting Node and loading DuckDB takes half a second of processor time, and several seconds on a busy machine: one process is ahead. */
+/**
+ * Starting Node.js and loading DuckDB takes half a second of processor time, and several seconds on a busy machine, so
+ * one process is started in advance.
+ */
 const AHEAD_FOR = 10 * MINUTE
 const AHEAD_AFTER = 1 * SECOND
 
-/** Every probe and query runs in a process of its own; here are only their descriptions. */
+/** Runs every probe and query in a separate process; the service itself has only the descriptions of the warehouses. */
 export function makeWarehouses(options: WarehousesOptions) {
   const { allowTargets } = options
   const directory = duckdbDirectory(options.dataDir)
@@ -66,7 +69,7 @@ export function makeWarehouses(options: WarehousesOptions) {
   }
   return {
     warehouses,
-    /** Processes at work or resting. */
+    /** The number of processes that are working or idle. */
     live: () => ({ remote: pool.live, duckdb: duckdbPool.live }),
     async close(): Promise<void> {
       duckdbAhead.close()
@@ -76,8 +79,8 @@ export function makeWarehouses(options: WarehousesOptions) {
 }
 
 /**
- * No word of a secret leaves a vendor's file: servers and drivers quote what they were sent, so each failure is searched
- * for the secrets by value. Every probe and query has a time limit here, whatever its driver thinks of one.
+ * Keeps secrets out of error messages: servers and drivers quote what they received, so each message is searched for
+ * the values of the secrets. Every probe and query also has a timeout here, independent of its driver's own timeouts.
  */
 function discreet(warehouse: Warehouse): Warehouse {
   const { execute } = warehouse
@@ -135,7 +138,10 @@ function withoutSecrets(error: unknown, { secrets }: Pick<Target, 'secrets'>, in
   return new WarehouseFailure(step, message, error instanceof WarehouseFailure ? error.changed : 'unknown')
 }
 
-/** A key file is many secrets in one. Shorter texts than these would only tear words apart. */
+/**
+ * Returns the parts to redact. A key file contains many secrets. Redacting shorter texts would only mangle ordinary
+ * words.
+ */
 function partsOf(secret: string): string[] {
   if (!secret.startsWith('{')) return secret.length < 4 ? [] : [secret]
   try {

@@ -11,8 +11,8 @@ import { startDatabricks } from './testing/databricks.ts'
 import { startSnowflake } from './testing/snowflake.ts'
 import { makeWarehouses } from './warehouses.ts'
 
-// Every kind that can be written to, besides the databases with tests of their own. DuckDB is the real one; the stand-ins refuse
-// every request that is not exactly what the vendor's documents describe.
+// Tests every kind that can be written to, except the databases that have their own tests. DuckDB is real; the
+// stand-ins refuse every request that differs from the vendor's documentation.
 
 const SECRET = `s3cret-${randomBytes(8).toString('hex')}`
 const KINDS = ['duckdb', 'snowflake', 'bigquery', 'databricks', 'clickhouse'] as const
@@ -116,7 +116,7 @@ afterAll(async () => {
   for (const close of closers) await close()
 })
 
-/** Their clients take a second or two to start each time. */
+/** The clients of these vendors take a second or two to start each time. */
 const isSlow = (kind: Kind): boolean => kind === 'snowflake' || kind === 'databricks'
 
 describe.each(KINDS.filter((kind) => isWhole || !isSlow(kind)))('%s', (kind) => {
@@ -150,7 +150,7 @@ describe.each(KINDS.filter((kind) => isWhole || !isSlow(kind)))('%s', (kind) => 
     ])
   })
 
-  test('takes several portions', async () => {
+  test('writes several batches', async () => {
     const many = Array.from({ length: 250 }, (_, n) => [1000 + n, `lead ${n}`])
     const statements = [...upsert(kind, many), ...upsert(kind, [[1000, 'again']])]
     await execute(kind, statements)
@@ -158,7 +158,7 @@ describe.each(KINDS.filter((kind) => isWhole || !isSlow(kind)))('%s', (kind) => 
     expect([rows.length, rows[0], rows[249]]).toEqual([250, [1000, 'again'], [1249, 'lead 249']])
   })
 
-  test('says what a failure has changed', async () => {
+  test('reports what a failed execution has changed', async () => {
     const before = await subjects[kind].read()
     const wrong = { text: 'insert into nowhere', params: [] }
     const first = await failureOf(execute(kind, [wrong]))
@@ -170,7 +170,7 @@ describe.each(KINDS.filter((kind) => isWhole || !isSlow(kind)))('%s', (kind) => 
     expect((await subjects[kind].read()).some(([id]) => id === 9)).toBe(!transaction)
   })
 
-  test('is refused with a wrong credential, and changes nothing', async () => {
+  test('refuses a wrong credential and changes nothing', async () => {
     const { wrong, read } = subjects[kind]
     if (!wrong) return
     const before = await read()
@@ -184,13 +184,13 @@ describe.each(KINDS.filter((kind) => isWhole || !isSlow(kind)))('%s', (kind) => 
     ['a table', { table: 'a"`; drop table b' }, 'is not the name of a table'],
     ['a column', { columns: ['id', 'n"` --'] }, 'is not the name of a column'],
     ['a key that the rows lack', { key: ['other'] }, 'no key column'],
-  ])('refuses %s that is none', (_what, more, message) => {
+  ])('refuses an invalid name: %s', (_what, more, message) => {
     const rows = { table: 'leads', columns: ['id', 'name'], rows: [[1, 'x']], key: [], ...more }
     expect(() => warehouses[kind].writing!.statementsFor(rows)).toThrow(message)
   })
 })
 
-test('several statements are one transaction where the vendor has them', () => {
+test('several statements run in one transaction if the vendor supports transactions', () => {
   expect(said.snowflake.filter((text) => text === 'begin').length).toBe(
     said.snowflake.filter((text) => text === 'commit' || text === 'rollback').length,
   )
@@ -204,7 +204,7 @@ test('several statements are one transaction where the vendor has them', () => {
 })
 
 describe('DuckDB', () => {
-  test('writes nothing but rows and tables, and only to a database that has a name', async () => {
+  test('writes only rows and tables, and only to a database with a name', async () => {
     for (const text of [
       'select 1',
       "copy leads to '/tmp/x'",
@@ -227,7 +227,7 @@ describe('DuckDB', () => {
     expect([nowhere.changed, nowhere.message]).toEqual(['nothing', expect.stringContaining('names no database')])
   })
 
-  test('reading waits for a transaction that writes, and writing for one that reads', async () => {
+  test('makes reads wait for a transaction that writes, and writes wait for a read', async () => {
     const outcomes = await Promise.all([
       execute('duckdb', upsert('duckdb', [[70, 'a']])),
       subjects.duckdb.read(),

@@ -17,7 +17,7 @@ const rows = (more: Partial<Rows> = {}): Rows => ({
 })
 const textsOf = (dialect: Dialect, wanted: Rows) => writingIn(dialect).statementsFor(wanted)
 
-describe('rows become statements whose values are parameters', () => {
+describe('the statements that write rows', () => {
   test.each<[string, Dialect, Partial<Rows>, string[]]>([
     ['postgres insert', postgresDialect, {}, ['insert into "sales"."leads" ("id", "name") values ($1, $2), ($3, $4)']],
     [
@@ -73,11 +73,11 @@ describe('rows become statements whose values are parameters', () => {
         'merge into [sales].[leads] with (holdlock) as target using (values (@p1)) as source ([id]) on target.[id] = source.[id] when not matched then insert ([id]) values (source.[id]);',
       ],
     ],
-  ])('%s', (_what, dialect, more, texts) => {
+  ])('have only parameters as values: %s', (_what, dialect, more, texts) => {
     expect(textsOf(dialect, rows(more)).map(({ text }) => text)).toEqual(texts)
   })
 
-  test('in order, objects as JSON text', () => {
+  test('keep the order of values and send objects as JSON text', () => {
     const [statement] = textsOf(
       postgresDialect,
       rows({
@@ -95,7 +95,7 @@ describe('rows become statements whose values are parameters', () => {
     ])
   })
 
-  test('in portions that the vendor takes', () => {
+  test('are split into batches that the vendor accepts', () => {
     const many = Array.from({ length: 2_500 }, (_, n) => [n, 'x'])
     expect(textsOf(sqlserverDialect, rows({ rows: many })).map(({ params }) => params.length)).toEqual([
       2_000, 2_000, 1_000,
@@ -115,7 +115,7 @@ describe('rows become statements whose values are parameters', () => {
     ['a backtick in a column', { columns: ['id', 'n`'] }, 'is not the name of a column'],
     ['no columns', { columns: [] }, 'have no columns'],
     ['a key that the rows do not have', { key: ['other'] }, 'no key column "other"'],
-  ])('refuses %s', (_what, more, message) => {
+  ])('refuse %s', (_what, more, message) => {
     for (const dialect of [postgresDialect, mysqlDialect, sqlserverDialect])
       expect(() => textsOf(dialect, rows(more))).toThrow(message)
   })
@@ -154,10 +154,10 @@ describe('a transaction', () => {
     ['run', ['begin', 'run', 'rollback'], 'nothing'],
     ['beyond', ['begin', 'run', 'run', 'beyond', 'rollback'], 'nothing'],
     ['commit', ['begin', 'run', 'run', 'beyond', 'commit'], 'unknown'],
-  ])('in which %s fails', async (broken, said, outcome) => {
+  ])('has the expected outcome when %s fails', async (broken, said, outcome) => {
     expect(await run(broken)).toEqual({ said, outcome })
   })
-  test('that was cancelled is not committed', async () => {
+  test('is not committed after it was cancelled', async () => {
     expect(await run(null, true)).toEqual({ said: ['begin', 'run', 'run', 'rollback'], outcome: 'nothing' })
   })
 })

@@ -2,24 +2,24 @@ import type { Json } from '#model/definition'
 import { messageOf } from './common.ts'
 import { type Executed, type Rows, type Statement, WarehouseFailure, type Work, type Writing } from './index.ts'
 
-// Statements that write rows. Values are parameters without exception; names of tables and columns are quoted, and refused where
-// they hold a character that could end the quotes.
+// Generates statements that write rows. All values are parameters; names of tables and columns are quoted, and refused
+// if they contain a character that could end the quotes.
 
 export type Dialect = {
   transaction: boolean
-  /** `count` parameters at most in one statement. */
+  /** The maximum number of parameters in one statement. */
   maxParameters: number
   quote: { open: string; close: string }
-  /** The n-th parameter of a statement, from 1. */
+  /** Returns the n-th parameter of a statement, counted from 1. */
   parameter(n: number): string
-  /** Rows in one statement, where the vendor takes fewer than the usual number. */
+  /** The maximum number of rows in one statement, if the vendor accepts fewer than the default. */
   maxRows?: number
   upsert: 'on conflict' | 'on duplicate key' | 'delete and insert' | Merge
 }
 
-/** `merge into …`, which vendors spell differently. */
+/** The parts of `merge into …` that differ between vendors. */
 export type Merge = {
-  /** The rows as a table: the parameters of each row, and the quoted columns. */
+  /** Returns the rows as a table: `rows` contains the markers of each row, `columns` the quoted names. */
   source(rows: string[][], columns: string[]): string
   hint?: string
   end?: string
@@ -46,7 +46,7 @@ function quoteTable({ quote }: Pick<Dialect, 'quote'>, table: string): string {
 
 const parameterOf = (value: Json): Json => (typeof value === 'object' && value !== null ? JSON.stringify(value) : value)
 
-/** The markers of each row, and the values in order. */
+/** Returns the markers of each row, and the values in order. */
 function markersOf(dialect: Dialect, rows: Json[][]): { markers: string[][]; params: Json[] } {
   const params: Json[] = []
   const marker = (value: Json): string => {
@@ -56,7 +56,7 @@ function markersOf(dialect: Dialect, rows: Json[][]): { markers: string[][]; par
   return { markers: rows.map((row) => row.map(marker)), params }
 }
 
-/** `(?, ?), (?, ?)` */
+/** Returns `(?, ?), (?, ?)`. */
 export const tuples = (rows: string[][]): string => rows.map((row) => `(${row.join(', ')})`).join(', ')
 
 export function portionsOf<T>(items: T[], size: number): T[][] {
@@ -116,7 +116,10 @@ function upsertOf(dialect: Dialect, { table, columns, key }: Rows, rows: Json[][
   }
 }
 
-/** What every vendor refuses: rows without columns, keys that the rows lack, names that could end their quotes. */
+/**
+ * Refuses what every vendor refuses: rows without columns, keys that are not columns of the rows, and names that could
+ * end their quotes.
+ */
 export function quoteNames(
   quote: Dialect['quote'],
   { table, columns, key }: Pick<Rows, 'table' | 'columns' | 'key'>,
@@ -145,8 +148,8 @@ export function writingIn(dialect: Dialect): Writing {
 }
 
 /**
- * For vendors without transactions: one statement after the other. What ran before a failure stays. `isRefusal` tells that the
- * server refused a statement before it changed anything.
+ * Runs statements one after the other, for vendors without transactions. Statements that ran before a failure remain in
+ * effect. `isRefusal` detects that the server refused a statement before it changed anything.
  */
 export async function executeOneByOne(
   run: (statement: Statement) => Promise<number | null>,
@@ -169,16 +172,16 @@ export async function executeOneByOne(
   return { affected }
 }
 
-/** One connection that is open and signed in. */
+/** One open connection that is signed in. */
 export type WriteSession = {
   begin(): Promise<unknown>
-  /** How many rows it changed, as far as the server tells. */
+  /** Returns the number of changed rows. Null if the server does not report it. */
   run(statement: Statement): Promise<number | null>
   commit(): Promise<unknown>
   rollback(): Promise<unknown>
 }
 
-/** All or nothing. Until the commit is sent, whatever goes wrong has changed nothing. */
+/** Runs all statements atomically. A failure before the commit is sent has changed nothing. */
 export async function executeInTransaction(session: WriteSession, work: Work): Promise<Executed> {
   const affected: (number | null)[] = []
   try {

@@ -4,7 +4,7 @@ import type { InvoiceLine } from '../index.ts'
 import { billWithCredit, nextAttemptAfter, percentOf, withTerms } from './bill.ts'
 import { periodEndAfter } from './periods.ts'
 
-// The rules of docs/billing.md that need no database.
+// Tests the rules of docs/billing.md that need no database.
 
 const line = (amount: number): InvoiceLine => ({
   description: 'Plan',
@@ -29,7 +29,7 @@ describe('an invoice', () => {
     [[-1], 0, 0, 1, 'Kept as credit for later invoices'],
     [[0], 50, 0, 50, undefined],
     [[], 50, 0, 50, undefined],
-  ])('over %j with a credit of %i: due %i, credit left %i', (amounts, credit, due, left, description) => {
+  ])('over %j with a credit of %i has %i due and leaves a credit of %i', (amounts, credit, due, left, description) => {
     const bill = billWithCredit(amounts.map(line), credit, period)
     expect([bill.due, bill.creditLeft]).toEqual([due, left])
     expect(bill.lines.reduce((sum, { amount }) => sum + amount, 0)).toBe(due)
@@ -55,7 +55,7 @@ test.each<[number, number | undefined]>([
   [6.9, 7],
   [7, undefined],
   [9, undefined],
-])('a payment that has failed until day %f is tried again on day %s', (day, next) => {
+])('a payment that still fails on day %f is retried on day %s', (day, next) => {
   const first = new Date('2026-01-01')
   const after = (days: number): Date => new Date(first.getTime() + days * DAY)
   expect(nextAttemptAfter(first, after(day))).toEqual(next === undefined ? undefined : after(next))
@@ -71,7 +71,7 @@ test.each<[string, 'month' | 'year', string, string]>([
   ['2024-02-29', 'year', '2024-02-29', '2025-02-28'],
   ['2024-02-29', 'year', '2027-03-01', '2028-02-29'],
   ['2026-01-15', 'year', '2026-06-01', '2027-01-15'],
-])('counted from %s by the %s, the period of %s ends on %s', (anchor, interval, at, end) => {
+])('counted from %s by the %s, the period that contains %s ends on %s', (anchor, interval, at, end) => {
   expect(periodEndAfter(new Date(anchor), interval, new Date(at))).toEqual(new Date(end))
 })
 
@@ -85,7 +85,7 @@ test.each([
   [99_999_999, 100, 99_999_999],
   [1000, 0.125, 1],
   [0, 19, 0],
-])('of %i, %f percent are %i', (amount, percent, share) => {
+])('for an amount of %i, %f percent is %i', (amount, percent, share) => {
   expect(percentOf(amount, percent)).toBe(share)
 })
 

@@ -1,18 +1,20 @@
 import { DAY } from '#platform/clock'
 import type { InvoiceLine, Tax } from '../index.ts'
 
-// What is due, and when it is tried again.
+// Computes the amount due and the time of the next payment attempt.
 
-/** A payment that failed is tried again this long after the first failure; after the last one the subscription ends. */
+/**
+ * The delays between the first failure of a payment and its retries. After the last retry fails, the subscription ends.
+ */
 const DUNNING = [1 * DAY, 3 * DAY, 7 * DAY]
 
-/** When a payment is tried again that has failed at this time; undefined after the last attempt. */
+/** Returns the time of the next attempt for a payment that failed at `at`. Undefined after the last attempt. */
 export function nextAttemptAfter(firstFailedAt: Date, at: Date): Date | undefined {
   const next = DUNNING.map((pause) => firstFailedAt.getTime() + pause).find((time) => time > at.getTime())
   return next === undefined ? undefined : new Date(next)
 }
 
-/** A share of an amount in percent with up to three decimals, rounded half away from zero. */
+/** Returns a percentage of an amount, rounded half away from zero. The percentage has up to three decimals. */
 export function percentOf(amount: number, percent: number): number {
   const product = BigInt(Math.abs(amount)) * BigInt(Math.round(percent * 1000))
   const share = Number((2n * product + 100_000n) / 200_000n)
@@ -21,7 +23,7 @@ export function percentOf(amount: number, percent: number): number {
 
 export type Terms = { discount: { code: string; percent_off: number } | null; tax: Tax | null }
 
-/** The lines of one plan with its coupon and its tax, each as a line of its own. */
+/** Adds the plan's coupon and tax to the lines of one plan, each as a separate line. */
 export function withTerms(lines: InvoiceLine[], { discount, tax }: Terms): InvoiceLine[] {
   const [first] = lines
   if (!first) return lines
@@ -38,7 +40,7 @@ export function withTerms(lines: InvoiceLine[], { discount, tax }: Terms): Invoi
 
 export type Bill = { lines: InvoiceLine[]; due: number; creditLeft: number }
 
-/** Credit is used first; a negative total becomes credit. The lines always add up to what is due. */
+/** Uses credit first; a negative total becomes credit. The lines always add up to the amount due. */
 export function billWithCredit(given: InvoiceLine[], credit: number, period: { start: Date; end: Date }): Bill {
   const total = given.reduce((sum, line) => sum + line.amount, 0)
   const used = Math.min(credit, total)

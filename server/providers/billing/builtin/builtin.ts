@@ -11,9 +11,9 @@ import { bringUpToDate } from './renewal.ts'
 import { cancel, changePlan, resume, subscribe } from './subscriptions.ts'
 
 export type Builtin = BillingProvider & {
-  /** Renews and collects what is due in one workspace. */
+  /** Renews the subscription and collects due payments of one workspace. */
   bringUpToDate(workspaceId: string, now: Date): Promise<number>
-  /** Moves the workspace's own clock forward, never back. Answers with the time it shows then. */
+  /** Moves the workspace's own clock forward, never back. Returns the time that the clock then shows. */
   moveClock(workspaceId: string, to: Date): Promise<Date>
 }
 

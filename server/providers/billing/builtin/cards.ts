@@ -1,7 +1,7 @@
 import { invalid, problem } from '#platform/errors'
 import type { Card } from '../index.ts'
 
-// The built-in provider moves no money, so it takes no real card: only the numbers everybody knows from testing payments.
+// The built-in provider moves no money, so it accepts no real card, only well-known test card numbers.
 
 export type StoredCard = {
   brand: string
@@ -19,11 +19,11 @@ const testCards: Record<string, TestCard> = {
   '378282246310005': { brand: 'amex', setup: 'works', charge: 'pays' },
   '4000000000000002': { brand: 'visa', setup: 'declined', charge: 'declines' },
   '4000002500003155': { brand: 'visa', setup: 'confirm', charge: 'pays' },
-  // Can be stored, but every charge fails: for trying out past-due subscriptions.
+  // This card can be stored, but every charge fails. It serves to try out past-due subscriptions.
   '4000000000000341': { brand: 'visa', setup: 'works', charge: 'declines' },
 }
 
-/** The last digit of a card number follows from the others. */
+/** Checks the last digit of a card number, which is a checksum of the other digits. */
 function checksOut(number: string): boolean {
   const sum = [...number].reverse().reduce((total, letter, at) => {
     const digit = Number(letter) * (at % 2 === 1 ? 2 : 1)
@@ -32,7 +32,9 @@ function checksOut(number: string): boolean {
   return sum % 10 === 0
 }
 
-/** Only what may be kept of a card leaves this function; the number and the code do not. */
+/**
+ * Returns only the details of a card that may be stored. The number and the security code never leave this function.
+ */
 export function examineCard(card: Card, now: Date): { stored: StoredCard; setup: TestCard['setup'] } {
   if (!checksOut(card.number)) throw invalid([{ path: '/card/number', message: 'is not a card number' }])
   const expired =

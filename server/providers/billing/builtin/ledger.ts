@@ -4,7 +4,8 @@ import { tellInvoiceFailed, tellInvoicePaid } from '../events.ts'
 import type { BillingPlan, InvoiceLine, SubscriptionStatus } from '../index.ts'
 import { billWithCredit } from './bill.ts'
 
-// The rows of the ledger. Anyone who changes a customer's ledger holds the customer's row, so there is one change at a time.
+// The rows of the ledger. Code that changes a customer's ledger locks the customer's row, so changes happen one at a
+// time.
 
 export const PROVIDER = 'builtin'
 
@@ -31,10 +32,10 @@ export type LedgerSubscription = {
   discount: LedgerDiscount | null
 }
 
-/** `until` is the end of the time it holds for; null is for as long as the plan stays. */
+/** `until` is the time at which the discount ends; null means that the discount lasts as long as the plan. */
 export type LedgerDiscount = { code: string; percent_off: number; until: string | null }
 
-/** The coupon that holds for a period which begins then. */
+/** Returns the coupon that applies to a period that starts at `start`. */
 export const discountAt = ({ discount }: LedgerSubscription, start: Date): LedgerDiscount | null =>
   discount !== null && (discount.until === null || start < new Date(discount.until)) ? discount : null
 
@@ -71,7 +72,7 @@ export const findPlan = (tx: Tx, planId: string): Promise<BillingPlan> =>
     [planId],
   )
 
-/** The plan as it stays until the transaction ends. */
+/** Returns the plan and locks it, so that it cannot change until the transaction ends. */
 export async function holdPlan(tx: Tx, planId: string): Promise<BillingPlan> {
   await tx.rows('select from hold_plan($1)', [planId])
   return findPlan(tx, planId)
@@ -123,8 +124,8 @@ export async function saveSubscription(tx: Tx, row: LedgerSubscription, endedAt:
 }
 
 /**
- * Writes an invoice. Credit of the customer is used first; a negative total becomes credit. The lines always add up to what
- * is due, and numbers have no gaps because a rolled-back invoice gives its number back.
+ * Writes an invoice. The customer's credit is used first; a negative total becomes credit. The lines always add up to
+ * the amount due. Invoice numbers have no gaps because a rolled-back invoice returns its number.
  */
 export async function issueInvoice(
   tx: Tx,
@@ -169,7 +170,7 @@ export async function issueInvoice(
 
 export type Outcome = 'paid' | 'declined' | 'no_method'
 
-/** Charges the default method and tells the owners how it went. */
+/** Charges the default payment method and notifies the owners of the result. */
 export async function collect(tx: Tx, invoice: LedgerInvoice): Promise<Outcome> {
   if (invoice.status === 'paid') return 'paid'
   const method = await tx.maybe<{ charge: 'pays' | 'declines' }>(

@@ -13,7 +13,7 @@ type Intent = {
   payment_method_id: string | null
 }
 
-/** Follows from the intent's id, so that a repeated request gets the same one and none is stored. */
+/** Derives the secret from the intent's id. A repeated request gets the same secret, and no secret is stored. */
 export const clientSecret = (key: Buffer, intentId: string): string =>
   `${toWire('seti', intentId)}_secret_${createHmac('sha256', key).update(intentId).digest('base64url')}`
 
@@ -23,8 +23,9 @@ const same = (a: string, b: string): boolean => {
 }
 
 /**
- * A card that works becomes a method at once. One that wants its holder's word is kept aside at the first confirmation and
- * becomes a method at the second, as if the holder had said yes to the bank in between.
+ * Adds a card that needs no confirmation as a payment method at once. A card that its holder must confirm is stored
+ * with the intent at the first confirmation and becomes a payment method at the second, as if the holder had confirmed
+ * it with the bank between the two.
  */
 export async function confirmIntent(
   tx: Tx,
@@ -80,7 +81,7 @@ const saveIntent = (
     [customer.workspace_id, id, status, card, methodId],
   )
 
-/** The first method is the default. */
+/** Inserts a payment method. The first method becomes the default. */
 async function insertMethod(tx: Tx, customer: LedgerCustomer, card: StoredCard): Promise<string> {
   const id = newId()
   const { is_default } = await tx.row<{ is_default: boolean }>(
@@ -118,7 +119,10 @@ export async function setDefault(tx: Tx, customer: LedgerCustomer, methodId: str
   await payOpenInvoice(tx, customer)
 }
 
-/** The rules are checked here again, under the customer's lock: two last methods cannot go at once. */
+/**
+ * Removes a payment method. Checks the rules again under the customer's lock, so that two concurrent requests cannot
+ * remove the last methods.
+ */
 export async function removeMethod(tx: Tx, customer: LedgerCustomer, methodId: string): Promise<void> {
   const methods = await tx.rows<{ payment_method_id: string; is_default: boolean }>(
     `select payment_method_id, is_default from payment_methods where workspace_id = $1 and provider = 'builtin'

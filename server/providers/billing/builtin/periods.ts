@@ -1,4 +1,4 @@
-// Periods are counted from the anchor, never from the last end, so that the 31st does not wander to the 28th for good.
+// Periods are counted from the anchor, never from the last end, so that a 31st does not permanently become a 28th.
 
 export type Interval = 'month' | 'year'
 
@@ -11,7 +11,7 @@ function addMonths(anchor: Date, months: number): Date {
   return moved
 }
 
-/** The first end of a period, counted from the anchor, that lies after `after`. */
+/** Returns the first end of a period, counted from the anchor, that is after `after`. */
 export function periodEndAfter(anchor: Date, interval: Interval, after: Date): Date {
   const step = interval === 'year' ? 12 : 1
   let months = step

@@ -1,7 +1,7 @@
 import type { Tx } from '#platform/db/pool'
 import type { Method, ProviderInvoice, ProviderSubscription, Snapshot } from '../index.ts'
 
-/** The ledger in the words of the provider interface. */
+/** Returns the ledger in the types of the provider interface. */
 export async function readLedger(tx: Tx, workspaceId: string): Promise<Snapshot> {
   const methods = await tx.rows<Method>(
     `select provider_ref as ref, brand, last4, exp_month, exp_year, is_default, created_at from payment_methods

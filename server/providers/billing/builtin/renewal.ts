@@ -18,12 +18,14 @@ import { periodEndAfter } from './periods.ts'
 import { end, endWithUsage } from './subscriptions.ts'
 import { noteInvoiced, usageLines } from './usage.ts'
 
-/** Periods caught up in one go; a ledger that slept for years goes on at the next tick. */
+/**
+ * The maximum number of periods processed in one call. A ledger with more overdue periods continues at the next tick.
+ */
 const MAX_STEPS = 50
 
 /**
- * Brings one customer's ledger to `now`. Every step happens at the time it was due, not at the time it is noticed, so that a
- * server that was down for a month writes the same invoices as one that was not.
+ * Brings one customer's ledger up to `now`. Each step is dated at the time it was due, not at the time it is processed,
+ * so a server that was down for a month writes the same invoices as a server that was not.
  */
 export async function bringUpToDate(tx: Tx, customer: LedgerCustomer, now: Date): Promise<number> {
   for (let steps = 0; steps < MAX_STEPS; steps++) {
@@ -50,7 +52,7 @@ async function renew(tx: Tx, customer: LedgerCustomer, subscription: LedgerSubsc
   const used = await usageLines(tx, customer, { subscription, plan, until: at })
   const invoice = await issueInvoice(tx, customer, {
     subscription,
-    // A coupon is off the price of the plan; usage is charged in full, and all of it is taxed.
+    // A coupon reduces only the price of the plan. Usage is charged in full. Price and usage are both taxed.
     lines: withTerms(
       [
         ...withTerms([priceLine(plan, at, until)], { discount: discountAt(subscription, at), tax: null }),

@@ -26,7 +26,8 @@ import {
 import { periodEndAfter } from './periods.ts'
 import { noteInvoiced, usageLines } from './usage.ts'
 
-// Changes a customer asks for. Each runs in one transaction: a payment that fails throws, and nothing of it remains.
+// Changes that a customer requests. Each change runs in one transaction: a failed payment throws and rolls everything
+// back.
 
 async function collectOrRefuse(tx: Tx, invoice: LedgerInvoice): Promise<void> {
   switch (await collect(tx, invoice)) {
@@ -44,7 +45,7 @@ export async function subscribe(tx: Tx, customer: LedgerCustomer, order: Order, 
   if (live?.request_key === order.requestKey) return
   if (live) throw problem('subscription_exists', 'Change it with PATCH /api/payments/subscriptions/me.')
   const { trialDays } = order
-  // Held until the commit: a price cannot change, nor a plan go, under a subscription that is being made.
+  // The plan is locked until the commit: no one can change its price or delete it while the subscription is created.
   const plan = await holdPlan(tx, order.plan.plan_id)
   const end = trialDays > 0 ? new Date(at.getTime() + trialDays * DAY) : periodEndAfter(at, plan.interval, at)
   // Paid periods are counted from the end of the trial.
@@ -66,7 +67,7 @@ export async function subscribe(tx: Tx, customer: LedgerCustomer, order: Order, 
       until: discount.duration === 'forever' ? null : periodEndAfter(anchor, plan.interval, anchor).toISOString(),
     },
   })
-  // A trial is given once: not again after a cancellation.
+  // A customer gets one trial only, even after a cancellation.
   if (trialDays > 0)
     await tx.count(`update billing_customers set trial_used = true where workspace_id = $1 and provider = 'builtin'`, [
       customer.workspace_id,
@@ -104,7 +105,10 @@ export async function changePlan(tx: Tx, customer: LedgerCustomer, to: BillingPl
   await tellSubscriptionChanged(tx, customer.workspace_id, changed)
 }
 
-/** Credits what is left of the old price and charges the new one: the rest of the period, or a whole new one where the interval changes. */
+/**
+ * Credits the unused part of the old price and charges the new price: for the rest of the period, or for a whole new
+ * period if the interval changes.
+ */
 async function invoiceChange(
   tx: Tx,
   customer: LedgerCustomer,
@@ -136,7 +140,7 @@ async function invoiceChange(
   }
   const invoice = await issueInvoice(tx, customer, {
     subscription: changed,
-    // What was paid with a coupon and a tax is credited with them.
+    // The credit includes the coupon and the tax with which the old price was paid.
     lines: [...withTerms(old, { discount: null, tax: from.tax }), ...withTerms(lines, { discount: null, tax: to.tax })],
     currency: to.currency,
     start: at,
@@ -168,7 +172,10 @@ export async function resume(tx: Tx, customer: LedgerCustomer): Promise<void> {
   await tellSubscriptionChanged(tx, customer.workspace_id, changed)
 }
 
-/** What was used until the end is charged with a last invoice. One that is not paid then is not tried again. */
+/**
+ * Ends a subscription and charges the usage up to its end with a last invoice. If that payment fails, it is not
+ * retried.
+ */
 export async function endWithUsage(
   tx: Tx,
   customer: LedgerCustomer,
@@ -199,7 +206,7 @@ export async function end(tx: Tx, subscription: LedgerSubscription, at: Date): P
   await tellSubscriptionChanged(tx, subscription.workspace_id, ended)
 }
 
-/** A new default card pays what is open at once, without waiting for the next attempt. */
+/** Charges the open invoice to the new default card at once, without waiting for the next attempt. */
 export async function payOpenInvoice(tx: Tx, customer: LedgerCustomer): Promise<void> {
   const subscription = await findLive(tx, customer.workspace_id)
   if (subscription?.status !== 'past_due') return

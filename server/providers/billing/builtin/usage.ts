@@ -3,19 +3,19 @@ import type { BillingPlan, InvoiceLine, Meter } from '../index.ts'
 import { usageLine } from '../usage.ts'
 import type { LedgerCustomer, LedgerSubscription } from './ledger.ts'
 
-// What was used is charged when its period is over, or when the plan changes or ends within it. A use belongs to the invoice that
-// took it, so none is charged twice and none is left out.
+// Usage is charged when its period ends, or when the plan changes or ends within the period. Each usage row is linked
+// to the invoice that charges it, so no usage is charged twice and none is left out.
 
 type Taken = { charge_id: string; meter: Meter; quantity: number }
 
-/** Uses up to this time that stand on no invoice yet, and the lines for them. */
+/** Returns the usage up to `until` that is on no invoice yet, and the invoice lines for it. */
 export async function usageLines(
   tx: Tx,
   customer: LedgerCustomer,
   { subscription, plan, until }: { subscription: LedgerSubscription; plan: BillingPlan; until: Date },
 ): Promise<{ lines: InvoiceLine[]; charges: string[] }> {
   if (plan.usage_prices.length === 0) return { lines: [], charges: [] }
-  // The clock of a workspace may be ahead of the time at which something was used.
+  // The clock of a workspace may be ahead of the recorded time of usage.
   const taken = await tx.rows<Taken>(
     `select charge_id, meter, quantity from usage_charges where workspace_id = $1 and subscription_id = $2 and invoice_id is null
        and at + make_interval(secs => $3) < $4 for update`,

@@ -3,5 +3,5 @@ import type Stripe from 'stripe'
 
 const require = createRequire(import.meta.url)
 
-/** 220 files: loaded where Stripe is configured, and only there. */
+/** Loads the Stripe library, which has 220 files, only if Stripe is configured. */
 export const stripeLibrary = (): typeof Stripe => require('stripe') as typeof Stripe

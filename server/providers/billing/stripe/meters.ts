@@ -5,7 +5,8 @@ import { nameOfMeter } from '../usage.ts'
 import { stripeLibrary } from './library.ts'
 import { findOrMakePrice } from './prices.ts'
 
-// Stripe adds up what is used: a meter for each kind, events with what was used, and prices by meter, as items of the subscription.
+// Stripe adds up usage with a meter for each kind of usage, events that report usage, and metered prices as items of
+// the subscription.
 
 const eventName = (meter: Meter): string => `heddle_${meter}`
 const MAX_METERS = 100
@@ -26,7 +27,7 @@ async function ensureMeter(stripe: Stripe, meter: Meter): Promise<string> {
         customer_mapping: { type: 'by_id', event_payload_key: 'stripe_customer_id' },
         value_settings: { event_payload_key: 'value' },
       },
-      // One per call: a second active meter of the same name is refused.
+      // A new key for each call: Stripe itself refuses a second active meter with the same event name.
       { idempotencyKey: `meter:${newId()}` },
     )
     return made.id
@@ -37,7 +38,7 @@ async function ensureMeter(stripe: Stripe, meter: Meter): Promise<string> {
   }
 }
 
-/** `per` is a power of ten, so this is exact. */
+/** Returns the price of one unit. The result is exact because `per` is a power of ten. */
 export function unitAmount({ unit_amount, per }: UsagePrice): string {
   const digits = Math.round(Math.log10(per))
   if (digits === 0) return String(unit_amount)
@@ -77,7 +78,7 @@ export async function ensureUsagePrices(stripe: Stripe, plan: BillingPlan): Prom
   return prices
 }
 
-/** Stripe takes an identifier once, so that a report whose answer was lost can be sent again. */
+/** Reports usage. Stripe accepts an identifier only once, so a report whose response was lost can be sent again. */
 export async function reportUsage(stripe: Stripe, customer: Customer, report: UsageReport): Promise<void> {
   const event = {
     event_name: eventName(report.meter),
@@ -92,7 +93,7 @@ export async function reportUsage(stripe: Stripe, customer: Customer, report: Us
   }
 }
 
-/** Stripe has this report, and refuses to count it twice. */
+/** Checks whether Stripe refused the report because it already has it. */
 const isReported = (error: unknown, id: string): boolean =>
   error instanceof stripeLibrary().errors.StripeInvalidRequestError &&
   error.message.includes('already exists') &&

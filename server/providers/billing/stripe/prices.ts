@@ -3,8 +3,9 @@ import { newId, toWire } from '#platform/ids'
 import type { BillingPlan } from '../index.ts'
 
 /**
- * A price of Stripe never changes, so its look-up key names everything that makes it: the plan, the amount, the currency and
- * the interval. Stripe keeps the keys unique, therefore two servers that make the same price at once end with one.
+ * The look-up key of a price. A Stripe price never changes, so the key contains everything that defines the price:
+ * plan, amount, currency and interval. Stripe keeps look-up keys unique, so two servers that create the same price at
+ * the same time end up with one.
  */
 const lookupKey = (plan: BillingPlan): string =>
   `heddle:${toWire('plan', plan.plan_id)}:${plan.amount}:${plan.currency}:${plan.interval}`
@@ -30,7 +31,8 @@ export async function findOrMakePrice(
   try {
     const price = await stripe.prices.create(
       { ...(await make()), lookup_key: key },
-      // One per call: the look-up key already lets no second price be, and Stripe would remember a failure of its own.
+      // A new key for each call: the look-up key already prevents a second price, and with a fixed key Stripe would
+      // repeat its own earlier failure.
       { idempotencyKey: `price:${newId()}` },
     )
     return price.id

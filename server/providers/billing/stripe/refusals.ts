@@ -2,7 +2,7 @@ import type Stripe from 'stripe'
 import { type Problem, problem } from '#platform/errors'
 import { stripeLibrary } from './library.ts'
 
-/** Stripe's errors in our words. Its messages stay out of answers, except what it says about a card. */
+/** Translates Stripe's errors into our errors. Stripe's messages are not passed on, except those about a card. */
 function toRefusal(error: unknown): unknown {
   if (error instanceof stripeLibrary().errors.StripeCardError) return cardRefusal(error)
   if (error instanceof stripeLibrary().errors.StripeRateLimitError)
@@ -40,7 +40,7 @@ function cardRefusal(error: InstanceType<typeof Stripe.errors.StripeCardError>):
   )
 }
 
-/** The bank asks the holder of the card to confirm the payment. */
+/** Checks whether the bank requires the cardholder to confirm the payment. */
 export const wantsHolder = (error: unknown): boolean =>
   error instanceof stripeLibrary().errors.StripeCardError &&
   (error.code === 'authentication_required' || error.code === 'subscription_payment_intent_requires_action')
@@ -50,7 +50,7 @@ export const isMissing = (error: unknown): boolean =>
 
 export const isKeyConflict = (error: unknown): boolean => error instanceof stripeLibrary().errors.StripeIdempotencyError
 
-/** Runs a call of the SDK, its errors in our words. */
+/** Runs an SDK call and translates its errors into our errors. */
 export async function inOurWords<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call()

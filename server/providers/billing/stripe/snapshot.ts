@@ -10,7 +10,7 @@ import {
   type SubscriptionStatus,
 } from '../index.ts'
 
-// Objects of Stripe in our words.
+// Converts Stripe's objects to our types.
 
 const time = (seconds: number): Date => new Date(seconds * 1000)
 const refOf = (value: string | { id: string } | null | undefined): string | null =>
@@ -34,16 +34,16 @@ const statuses: Record<string, SubscriptionStatus> = {
   paused: 'past_due',
 }
 
-/** canceled, incomplete and incomplete_expired are nothing that a workspace could use. */
+/** A workspace cannot use a subscription that is canceled, incomplete or incomplete_expired. */
 const statusOf = (status: Stripe.Subscription.Status): SubscriptionStatus => statuses[status] ?? 'cancelled'
 
-/** The item of the plan itself; the others are prices for usage. */
+/** Returns the subscription item of the plan itself. All other items are prices for usage. */
 export const planItemOf = ({ items }: Stripe.Subscription): Stripe.SubscriptionItem | undefined =>
   items.data.find(({ price }) => price.metadata.heddle_meter === undefined)
 
 export type Meters = ReadonlyMap<string, Meter>
 
-/** What each price for usage is for. */
+/** Maps each usage price to its meter. */
 export const metersOf = (subscriptions: readonly Stripe.Subscription[]): Meters =>
   new Map(
     subscriptions.flatMap(({ items }) =>
@@ -59,7 +59,7 @@ export function subscriptionOf(subscription: Stripe.Subscription): ProviderSubsc
   if (!item) return undefined
   return {
     ref: subscription.id,
-    // The price tells which plan is paid for; the subscription's own metadata may be older than a change of plan.
+    // The price identifies the paid plan. The subscription's own metadata may be older than a change of plan.
     plan_id: fromWire('plan', item.price.metadata.heddle_plan ?? '') ?? null,
     status: statusOf(subscription.status),
     current_period_start: time(item.current_period_start),
@@ -81,7 +81,10 @@ const lineOf = (line: Stripe.InvoiceLineItem, meterOf: Meters): InvoiceLine => (
   meter: meterOf.get(refOf(line.pricing?.price_details?.price) ?? '') ?? null,
 })
 
-/** Stripe keeps discounts and taxes beside the lines; with them the lines add up to the total. */
+/**
+ * Returns lines for discounts and taxes, which Stripe stores outside the lines. With these, the lines add up to the
+ * total.
+ */
 function termLines(invoice: Stripe.Invoice, first: InvoiceLine | undefined): InvoiceLine[] {
   const sum = (amounts: { amount: number }[] | null | undefined): number =>
     (amounts ?? []).reduce((total, { amount }) => total + amount, 0)
@@ -104,7 +107,7 @@ function termLines(invoice: Stripe.Invoice, first: InvoiceLine | undefined): Inv
 export const invoiceOf = (invoice: Stripe.Invoice, meterOf: Meters = new Map()): ProviderInvoice => {
   const own = invoice.lines.data.map((line) => lineOf(line, meterOf))
   const lines = [...own, ...termLines(invoice, own[0])]
-  // The invoice's own period is the one before; the lines say what is paid for.
+  // The invoice's own period is the previous one; the lines contain the period that is paid for.
   const starts = lines.map((line) => Date.parse(line.period_start))
   const ends = lines.map((line) => Date.parse(line.period_end))
   return {

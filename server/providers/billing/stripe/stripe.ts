@@ -10,15 +10,15 @@ import { inOurWords, isMissing } from './refusals.ts'
 import { defaultMethodOf, invoiceOf, metersOf, methodOf, subscriptionOf } from './snapshot.ts'
 import { changePlan, subscribe } from './subscribing.ts'
 
-/** The shapes this file reads are those of this version; an upgrade of the SDK must be a decision. */
+/** This file reads the response shapes of this API version, so an SDK upgrade must be a deliberate decision. */
 const API_VERSION = '2026-10-28.endive'
 
-/** A hundred invoices with all their lines are well below. */
+/** The maximum response size. A hundred invoices with all their lines are far smaller. */
 const MAX_ANSWER = 16 * 1024 * 1024
 
 export type StripeOptions = {
   secretKey: string
-  /** Another address than Stripe's own, for tests. */
+  /** An address to use instead of Stripe's own, for tests. */
   apiBase: string | null
   timeoutMs?: number
   retries?: number
@@ -42,7 +42,7 @@ export function connectStripe({ secretKey, apiBase, timeoutMs = 10 * SECOND, ret
 }
 
 export type StripeProvider = BillingProvider & {
-  /** Ends a subscription whose workspace is gone. */
+  /** Ends a subscription whose workspace was deleted. */
   endOrphan(subscriptionRef: string): Promise<void>
 }
 
@@ -68,7 +68,7 @@ export function makeStripe(stripe: Stripe): StripeProvider {
     }
   }
 
-  /** A card that has become the default pays what is open; where it does not, Stripe goes on trying by itself. */
+  /** Charges the open invoice to the new default card. If the charge fails, Stripe itself continues to retry. */
   async function payOpenInvoice(customer: Customer, key: string): Promise<void> {
     const open = await stripe.invoices.list({ customer: customer.ref, status: 'open', limit: 1 })
     const [invoice] = open.data
@@ -87,7 +87,7 @@ export function makeStripe(stripe: Stripe): StripeProvider {
     createCustomer: ({ workspaceId, name, email, key }) =>
       inOurWords(async () => {
         const params = { name, email, metadata: { heddle_workspace: toWire('ws', workspaceId) } }
-        // The parameters stand in the key: after a crash and a change of name it is another request to Stripe.
+        // The key includes the parameters: if the name changed after a crash, this is a different request to Stripe.
         const digest = createHash('sha256').update(JSON.stringify(params)).digest('base64url')
         const customer = await stripe.customers.create(params, { idempotencyKey: `customer:${key}:${digest}` })
         return customer.id
@@ -111,7 +111,7 @@ export function makeStripe(stripe: Stripe): StripeProvider {
       }),
     removeMethod: (customer, { ref, nextDefault }, key) =>
       inOurWords(async () => {
-        // The next default first: at no moment is there a subscription without a card to charge.
+        // Sets the next default first, so that the subscription always has a card to charge.
         if (nextDefault !== null)
           await stripe.customers.update(
             customer.ref,
@@ -146,7 +146,9 @@ export function makeStripe(stripe: Stripe): StripeProvider {
   }
 }
 
-/** DELETE is repeatable by itself: ended already is ended. */
+/**
+ * Ends a subscription at once. Repeating the DELETE is safe: a subscription that has already ended counts as success.
+ */
 async function endNow(stripe: Stripe, ref: string): Promise<void> {
   try {
     await stripe.subscriptions.cancel(ref, { prorate: false, invoice_now: false })

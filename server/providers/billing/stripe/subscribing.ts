@@ -25,21 +25,23 @@ export async function subscribe(
   }
   try {
     await stripe.subscriptions.create(
-      // A first payment that fails leaves no subscription behind.
+      // A failed first payment leaves no subscription behind.
       { ...wanted, payment_behavior: 'error_if_incomplete', off_session: true },
       { idempotencyKey: `subscribe:${customer.ref}:${attempt}` },
     )
   } catch (error) {
     if (wantsHolder(error)) return await awaitHolder(stripe, wanted, `confirm:${customer.ref}:${attempt}`)
-    // The key was used for other parameters: an earlier attempt reached Stripe, and what came of it is read, not guessed.
+    // The key was used with other parameters, so an earlier attempt reached Stripe. Its outcome must be read from
+    // Stripe.
     if (isKeyConflict(error)) throw problem('conflict', 'Another attempt to subscribe reached Stripe first.')
     throw error
   }
 }
 
 /**
- * A subscription whose first payment waits for the holder. Stripe ends it by itself after a day. One that waits already for the
- * same price is used again, so that an old page and a new one do not pay twice.
+ * Creates a subscription whose first payment waits for the cardholder. Stripe ends it after a day without confirmation.
+ * An existing subscription that waits for the same price is used again, so that an old page and a new page do not both
+ * pay.
  */
 async function awaitHolder(
   stripe: Stripe,

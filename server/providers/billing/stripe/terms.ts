@@ -2,11 +2,15 @@ import type Stripe from 'stripe'
 import type { Discount, Tax } from '../index.ts'
 import { isMissing } from './refusals.ts'
 
-// Tax rates and coupons at Stripe. Neither changes there, so what makes one stands in its name: a changed tax is another rate.
+// Tax rates and coupons at Stripe. Both are immutable there, so their names contain all their values: a changed tax is
+// a new rate.
 
 const MAX_LISTED = 100
 
-/** Two servers that make the same rate at once make two, which charge the same. */
+/**
+ * Returns the id of the tax rate. Two servers that create the same rate at the same time create two rates with equal
+ * effect.
+ */
 export async function ensureTaxRate(stripe: Stripe, tax: Tax): Promise<string> {
   const mark = `${tax.name}:${tax.percent}`
   const known = await stripe.taxRates.list({ active: true, limit: MAX_LISTED })
@@ -31,7 +35,7 @@ export async function ensureCoupon(stripe: Stripe, { code, percent_off, duration
   try {
     return (await stripe.coupons.create({ id, name: code, percent_off, duration })).id
   } catch (error) {
-    // Another server was faster.
+    // Another server may have created the coupon first.
     if (await stripe.coupons.retrieve(id).catch(() => undefined)) return id
     throw error
   }

@@ -2,10 +2,12 @@ import type Stripe from 'stripe'
 import { problem } from '#platform/errors'
 import type { ProviderEvent, WebhookReader } from '../index.ts'
 
-/** Older signatures are refused: a webhook that was overheard cannot be sent again later. */
+/** The maximum age of a signature, so that an intercepted webhook cannot be replayed later. */
 const TOLERANCE_S = 300
 
-/** Fails closed: without a secret, without a signature, with a wrong or an old one there is no event. */
+/**
+ * Fails closed: returns no event if the secret or the signature is missing, or if the signature is wrong or too old.
+ */
 export function makeWebhookReader(stripe: Stripe | null, secret: string | null): WebhookReader {
   return async (body, signature) => {
     if (stripe === null || secret === null || secret === '' || signature === undefined || signature === '')
@@ -19,11 +21,11 @@ export function makeWebhookReader(stripe: Stripe | null, secret: string | null):
   }
 }
 
-/** Nothing of the event's content is used but whom it is about: what is true now is read from Stripe. */
+/** Returns the customer of the event. Nothing else of the event is used; the current state is read from Stripe. */
 function customerOf(event: Stripe.Event): ProviderEvent['customerRef'] {
   const object = event.data.object as { object?: string; id?: string; customer?: string | { id: string } | null }
   if (object.object === 'customer') return object.id ?? null
-  // A detached method has no customer any more; the event tells what it was before.
+  // A detached method no longer has a customer; the event contains its previous customer.
   const before = event.data.previous_attributes as { customer?: string } | undefined
   const customer = object.customer ?? before?.customer ?? null
   return typeof customer === 'string' ? customer : (customer?.id ?? null)

@@ -1,8 +1,9 @@
 import type { Json, JsonObject } from '#model/definition'
 import type { Requirement } from '../index.ts'
 
-// A message and what a careful person would write into the form. Said on Wednesday, 12 November 2025, at 10:30 in Berlin
-// unless a zone is given. An expected value that is absent means: ask again rather than guess.
+// A message, and the values that a careful person would enter in the form. The messages are sent on Wednesday, 12
+// November 2025, at 10:30 in Berlin unless a zone is given. An absent expected value means: ask again instead of
+// guessing.
 
 export const SAID_AT = new Date('2025-11-12T09:30:00Z')
 export const DEFAULT_ZONE = 'Europe/Berlin'

@@ -1,7 +1,8 @@
 import { date, email, field, flag, integer, moment, money, number, oneOf, say, text } from './case.ts'
 
-// A second table, written after the rules and meant to mislead them. When they first met it, 85 of these hundred came out
-// right; the rules were then mended, so what the test prints says that nothing got worse, not how they meet the next message.
+// A second table, written after the rules and designed to mislead them. In the first test the rules read 85 of these
+// hundred messages correctly. The rules were then improved, so the printed result shows that nothing got worse, not how
+// well the rules read an unseen message.
 
 export const harderCases = [
   say(

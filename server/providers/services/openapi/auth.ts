@@ -4,7 +4,7 @@ import type { AuthHint } from './index.ts'
 import { resolved } from './references.ts'
 import { shortText } from './schema.ts'
 
-// The security schemes of a document as kinds of credentials.
+// Converts the security schemes of a document to kinds of credentials.
 
 const MAX_SCHEMES = 20
 const MAX_SCOPES = 200
@@ -47,7 +47,7 @@ function hintsOf(name: string, scheme: JsonObject): AuthHint[] {
       if (scheme.in === 'header') return [{ kind: 'header', title, config: { name: key } }]
       return [{ kind: 'header', title, config: { name: 'Cookie', prefix: `${key}=` } }]
     case 'oauth2':
-      // Swagger 2 has one flow, in the scheme itself.
+      // Swagger 2 has a single flow, in the scheme itself.
       return oauthHints(title, isObject(scheme.flows) ? scheme.flows : { [String(scheme.flow)]: scheme })
     case 'openIdConnect':
       return [{ kind: 'bearer', title, config: {} }]
@@ -66,7 +66,7 @@ export function authOf(document: JsonObject): AuthHint[] {
     .flatMap(([name, scheme]) => hintsOf(name, resolved(document, scheme) ?? {}))
 }
 
-/** An empty list, or an empty choice among several, says that nothing has to be proven. */
+/** Checks whether a credential is required. An empty list, or an empty alternative, means that none is required. */
 export const asksForProof = (security: Json | undefined): boolean =>
   Array.isArray(security) &&
   security.length > 0 &&

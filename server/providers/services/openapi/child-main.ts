@@ -1,4 +1,5 @@
-// The process that reads OpenAPI documents. It has no environment and reads nothing but its own code; it serves one document and ends.
+// The process that reads OpenAPI documents. It has no environment variables and reads only its own code. It handles one
+// document and ends.
 
 import { once } from 'node:events'
 import { encodeFrame, makeFrameReader } from '#providers/conversion/frames'

@@ -18,7 +18,8 @@ import { resolved } from './references.ts'
 import { shortText } from './schema.ts'
 import { serverOf } from './servers.ts'
 
-// A document as a service. Every operation becomes an action; one that cannot be called is left out and named in the notes.
+// Compiles a document to a service. Every operation becomes an action. An operation that cannot be called is left out
+// and listed in the notes.
 
 const METHODS = ['get', 'put', 'post', 'delete', 'patch', 'head'] as const
 
@@ -99,7 +100,7 @@ function actionOf(
     if (!path.startsWith('/') || path.length > 1_000) throw new Unusable('its path does not begin with "/"')
     const action = takeOperation(work, path, method, shared, operation)
     const text = JSON.stringify(action)
-    // What PostgreSQL cannot store.
+    // PostgreSQL cannot store these characters.
     if (/\\u(0000|d[89a-f])/i.test(text)) throw new Unusable('it holds characters that are no text')
     work.bytes += text.length
     if (work.bytes > MAX_COMPILED_BYTES)
@@ -137,7 +138,7 @@ function takeOperation(
     document.swagger === undefined
       ? takeRequestBody(document, operation.requestBody, args)
       : takeOldBody(document, declared, consumes, args)
-  // A body on these is not sent by most clients, and is refused by many servers.
+  // Most clients do not send a body with these methods, and many servers refuse it.
   if (body && (method === 'get' || method === 'head')) {
     delete args.properties.body
     args.required = args.required.filter((name) => name !== 'body')
@@ -165,7 +166,7 @@ function takeOperation(
   }
 }
 
-/** What the answer is: JSON where it can be, else text, else a file. */
+/** Returns the format of the response: JSON or XML if possible, otherwise text, otherwise a file. */
 function answerOf(document: JsonObject, operation: JsonObject): { accept?: string; response?: 'text' | 'file' } {
   const responses = isObject(operation.responses) ? operation.responses : {}
   const good = Object.keys(responses).find((status) => /^2(\d\d|XX)$/i.test(status)) ?? 'default'

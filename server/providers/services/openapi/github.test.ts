@@ -12,7 +12,7 @@ import { compileDocument } from './compile.ts'
 import type { CompiledAction } from './index.ts'
 import { parseDocument } from './parse.ts'
 
-// GitHub's own document. Its package has 400 MB, so that it is fetched here and is no dependency.
+// Tests GitHub's own document. Its package has 400 MB, so the test fetches it instead of having it as a dependency.
 
 const PACKAGE = '@octokit/openapi@23.0.2'
 

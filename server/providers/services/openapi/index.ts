@@ -1,10 +1,10 @@
 import type { Json, JsonObject } from '#model/definition'
 
-// An OpenAPI document as a service: what the compiler gives, and the limits that it keeps to.
+// An OpenAPI document as a service: the output of the compiler, and its limits.
 
 export const MAX_DOCUMENT_BYTES = 24 * 1024 * 1024
 export const MAX_OPERATIONS = 3_000
-/** Of everything that is kept of one document. */
+/** The maximum size of all stored data of one document. */
 export const MAX_COMPILED_BYTES = 24 * 1024 * 1024
 export const MAX_NOTES = 50
 
@@ -21,25 +21,25 @@ export type ParameterStyle =
   | 'deepObject'
 
 export type Parameter = {
-  /** The argument that holds its value. */
+  /** The name of the argument that contains the value. */
   arg: string
   name: string
   in: 'path' | 'query' | 'header' | 'cookie'
   style: ParameterStyle
   explode: boolean
-  /** The value is sent as JSON text. */
+  /** True if the value is sent as JSON text. */
   json?: true
 }
 
 export type OperationBody = {
   kind: 'json' | 'form' | 'multipart' | 'raw'
-  /** Empty where the file itself says what it is. */
+  /** Empty if the file itself has a content type. */
   contentType: string
-  /** Fields of a form with values inside of values: `a[b]=1`. */
+  /** Names of form fields with nested values: `a[b]=1`. */
   deep?: string[]
 }
 
-/** How the arguments of an action become a request. */
+/** Describes how the arguments of an action become a request. */
 export type Operation = { parameters: Parameter[]; body?: OperationBody }
 
 export type CompiledAction = {
@@ -56,10 +56,10 @@ export type CompiledAction = {
   operation: Operation
 }
 
-/** How a caller proves itself, as the document says: a kind of credential, and what can be filled in already. */
+/** A way to authenticate according to the document: a kind of credential, and the settings that are already known. */
 export type AuthHint = { kind: string; title: string; config: JsonObject; fields?: AuthField[]; can_test?: boolean }
 
-/** Of a piece: what a person fills in. */
+/** For a piece: a field that a person fills in. */
 export type AuthField = {
   name: string
   title: string
@@ -76,13 +76,13 @@ export type DocumentSummary = {
   title: string
   description: string
   version: string
-  /** Null where the document names no server. */
+  /** Null if the document names no server. */
   base_url: string | null
   reference: string | null
   auth: AuthHint[]
   credential_required: boolean
   notes: Note[]
-  /** How many operations could not be taken; `notes` names the first of them. */
+  /** The number of operations that were left out. `notes` lists the first of them. */
   skipped: number
 }
 
@@ -90,7 +90,7 @@ export type CompileOptions = { url?: string; base_url?: string }
 
 export type ActionHead = Pick<CompiledAction, 'name' | 'title' | 'description' | 'effect' | 'method' | 'path'>
 
-/** Actions as text: what holds them never needs to look into their schemas. */
+/** Actions as text, because code that stores them never needs to parse their schemas. */
 export type CompiledDocument = { summary: DocumentSummary; actions: { head: ActionHead; text: string }[] }
 
 export type OpenApiCompiler = {

@@ -11,8 +11,8 @@ export const asWords = (text: string): string =>
     .toLowerCase()
 
 /**
- * The name of an action begins with its method: a definition alone then says whether a call may be repeated, also when the
- * service was deleted or imported anew.
+ * Returns the name of an action, which starts with its method. From a definition alone it is then clear whether a call
+ * may be repeated, even after the service was deleted or imported again.
  */
 export function nameOf(taken: Set<string>, operationId: Json | undefined, method: string, path: string): string {
   const words = asWords(typeof operationId === 'string' ? operationId : '') || asWords(path) || 'root'

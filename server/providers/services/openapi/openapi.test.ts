@@ -31,7 +31,7 @@ describe('a document with every kind of parameter, body and auth', () => {
   const { summary, actions } = compile(everything)
   const of = (name: string): CompiledAction => actions.get(name)!
 
-  test('says where it is, what it is called and how a caller proves itself', () => {
+  test('gives the address, the title and the ways to authenticate', () => {
     expect(summary).toEqual({
       title: 'Everything',
       description: 'Every kind of parameter, body and auth',
@@ -55,14 +55,14 @@ describe('a document with every kind of parameter, body and auth', () => {
         { kind: 'oauth2_client', title: 'code', config: { token_url: 'https://id.example.com/token', scopes: [] } },
         { kind: 'tls_client', title: 'mutual', config: {} },
       ],
-      // One of its operations asks for nothing.
+      // One of the operations needs no credential.
       credential_required: false,
       notes: [],
       skipped: 0,
     })
   })
 
-  test('the name of an action begins with its method, and its effect is that of the method', () => {
+  test('gives each action a name that starts with its method, and the effect of that method', () => {
     expect([...actions.values()].map(({ name, effect, title }) => [name, effect, title])).toEqual([
       ['get_thing', 'read', 'Read a thing'],
       ['delete_things_delete', 'idempotent', 'Things delete'],
@@ -85,12 +85,12 @@ describe('a document with every kind of parameter, body and auth', () => {
     ['filter', { a: [1] }, '?filter=%7B%22a%22%3A%5B1%5D%7D'],
     ['top', 5, '?%24top=5'],
     ['page', 2, '?page=2'],
-  ])('%s of the query', async (arg, value, query) => {
+  ])('sends %s in the query', async (arg, value, query) => {
     const { url } = await sent(of('get_thing'), { thing_id: 'x', [arg]: value })
     expect(url.search).toBe(query)
   })
 
-  test('headers, cookies and the path; what the credential sets is not asked for', async () => {
+  test('sends headers, cookies and the path, and has no argument for a header that the credential sets', async () => {
     const request = await sent(of('get_thing'), { thing_id: 'a/b ?', 'X-Trace': ['1', '2'], session: 's;1' })
     expect(request.url.href).toBe('https://example.com/things/a%2Fb%20%3F')
     expect(request.headers).toEqual({ accept: 'application/json', 'x-trace': '1,2', cookie: 'session=s%3B1' })
@@ -103,12 +103,12 @@ describe('a document with every kind of parameter, body and auth', () => {
     expect(styled.url.pathname).toBe('/label/.1,2/matrix/;b=1,2/exploded/;x=1;y=2')
   })
 
-  test.each(['.', '..', '%2e', ''])('an argument in the path is not %j', async (thing_id) => {
+  test.each(['.', '..', '%2e', ''])('never sends %j as a segment of the path', async (thing_id) => {
     if (thing_id === '%2e') expect((await sent(of('get_thing'), { thing_id })).url.pathname).toBe('/things/%252e')
     else await expect(sent(of('get_thing'), { thing_id })).rejects.toThrow('must be given')
   })
 
-  test('bodies are sent by their content type', async () => {
+  test('sends bodies according to their content type', async () => {
     expect((await sent(of('post_create_thing'), { body: { name: 'n' } })).body).toEqual({
       kind: 'text',
       text: '{"name":"n"}',
@@ -130,7 +130,7 @@ describe('a document with every kind of parameter, body and auth', () => {
     expect((await sent(of('post_send_raw'), { body: 'text' })).body).toMatchObject({ kind: 'text', text: 'text' })
   })
 
-  test('answers that are no JSON are text or a file', () => {
+  test('returns responses that are not JSON as text or as a file', () => {
     expect(
       [of('post_send_form'), of('put_upload'), of('post_create_thing')].map((one) => [one.headers, one.response]),
     ).toEqual([
@@ -140,7 +140,7 @@ describe('a document with every kind of parameter, body and auth', () => {
     ])
   })
 
-  test('schemas are those of a form: what the server sets is gone, and a thing in a thing is any JSON', () => {
+  test('has form schemas without read-only fields, in which a recursive schema is any JSON', () => {
     const { body, ...rest } = of('post_create_thing').args_schema.properties as Record<string, JsonObject>
     expect(rest).toEqual({})
     expect(body).toMatchObject({ required: ['name'], type: 'object' })
@@ -154,7 +154,7 @@ describe('a document with every kind of parameter, body and auth', () => {
     for (const { args_schema } of actions.values()) expect(checkSchema(args_schema)).toEqual([])
   })
 
-  test('what a form gives is what the document asks for', async () => {
+  test('makes requests from form values that match the document', async () => {
     const document = read(everything)
     const judge = makeJudge(document, { base_url: summary.base_url! })
     for (const action of actions.values())
@@ -166,7 +166,7 @@ describe('a document with every kind of parameter, body and auth', () => {
       }
   })
 
-  test('the judge sees a wrong request', async () => {
+  test('is used by a judge that detects a wrong request', async () => {
     const judge = makeJudge(read(everything), { base_url: summary.base_url! })
     expect(await judge(of('post_create_thing'), { body: { size: 'x' } })).toContain('must have required property')
     expect(await judge(of('get_thing'), { thing_id: 'x' })).toBe('the query has no page')
@@ -223,7 +223,7 @@ describe('Swagger 2', () => {
       required: ['body'],
     })
     const photo = actions.get('post_pets_id_photo')!
-    // A parameter of the path that the document forgot.
+    // The document does not declare this path parameter.
     expect(photo.args_schema.required).toEqual(['id', 'body'])
     expect(validateJson(photo.args_schema, { id: '1', body: { photo: FILE, note: 'n' } })).toEqual([])
     expect((await sent(photo, { id: '1', body: { photo: FILE } })).body.kind).toBe('multipart')
@@ -257,14 +257,14 @@ describe('a hostile document', () => {
     expect(() => compile(document)).toThrow(reason)
   })
 
-  test('aliases that stand for aliases are not written out', () => {
+  test('with nested aliases is refused without expanding them', () => {
     const lines = ['a0: &a0 [x,x,x,x,x,x,x,x,x]']
     for (let n = 1; n < 12; n += 1)
       lines.push(`a${n}: &a${n} [${Array.from({ length: 9 }, () => `*a${n - 1}`).join(',')}]`)
     expect(() => compile(`openapi: 3.0.0\n${lines.join('\n')}\npaths: {}`)).toThrow('alias')
   })
 
-  test('schemas that refer to each other in circles, or grow without end, are cut off', () => {
+  test('with circular or endlessly growing schemas is cut off', () => {
     const fields = (to: string) =>
       Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`f${n}`, { $ref: `#/components/schemas/${to}` }]))
     const schemas = {
@@ -293,7 +293,7 @@ describe('a hostile document', () => {
     expect(validateJson(actions.get('post_wide')!.args_schema, { body: { f0: { f1: {} } } })).toEqual([])
   })
 
-  test('what stands in other documents is left out, and said', () => {
+  test('with references to other documents loses those parts, and the notes say so', () => {
     const remote = { $ref: 'http://169.254.169.254/latest/meta-data' }
     const { actions, summary } = compile(
       minimal({
@@ -312,7 +312,7 @@ describe('a hostile document', () => {
     ])
   })
 
-  test('names that reach a prototype, and characters that no database holds, are no names', () => {
+  test('cannot use names that reach a prototype or characters that the database cannot store', () => {
     const { actions, summary } = compile(
       minimal({
         '/a': get({ parameters: [{ name: '__proto__', in: 'query', schema: { type: 'string' } }] }),
@@ -336,11 +336,11 @@ describe('a hostile document', () => {
     ['a variable without a value', { servers: [{ url: 'https://{x}.example.com' }] }, undefined, null],
     ['a file', { servers: [{ url: 'file:///etc/passwd' }] }, undefined, null],
     ['with a password', { servers: [{ url: 'https://a:b@example.com' }] }, undefined, null],
-  ])('a server that is %s', (_, more, url, base_url) => {
+  ])('has the expected address for a server that is %s', (_, more, url, base_url) => {
     expect(compile(minimal({ '/a': get() }, more), url === undefined ? {} : { url }).summary.base_url).toBe(base_url)
   })
 
-  test('two operations of one name have two names', () => {
+  test('with two operations of the same name gives them different names', () => {
     const { actions } = compile(minimal({ '/a': get({ operationId: 'x' }), '/b': get({ operationId: 'X' }) }))
     expect([...actions.keys()]).toEqual(['get_x', 'get_x_2'])
   })

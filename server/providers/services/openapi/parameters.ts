@@ -5,16 +5,16 @@ import type { OperationBody, Parameter, ParameterStyle } from './index.ts'
 import { resolved } from './references.ts'
 import { FILE_OR_TEXT, formSchema, shortText } from './schema.ts'
 
-// The parameters and the body of one operation: how each is sent, and the schema of the argument that holds it.
+// The parameters and the body of one operation: how each is sent, and the schema of its argument.
 
-/** Set by the client, by the credential or by the body. */
+/** Headers that the client, the credential or the body sets. */
 const NOT_ASKED = /^(accept|content-type|authorization|host|content-length|connection|transfer-encoding)$/i
 
 export type Arguments = { properties: JsonObject; required: string[] }
 
 export class Unusable extends Error {}
 
-/** A name that begins with `$` would look like an expression. */
+/** Returns the name of an argument without a leading `$`, which would look like an expression. */
 const argName = (taken: JsonObject, name: string, where: string): string => {
   const plain = name.replace(/^\$+/, '') || where
   const own = Object.hasOwn(taken, plain) || plain === 'body' ? `${where}_${plain}` : plain
@@ -46,10 +46,10 @@ function styleOf(parameter: JsonObject, where: Parameter['in'], isOld: boolean):
 const isPlace = (place: Json | undefined): place is Parameter['in'] =>
   place === 'path' || place === 'query' || place === 'header' || place === 'cookie'
 
-/** Swagger 2 says what a parameter is beside its name. */
+/** Returns the schema of a Swagger 2 parameter, which is next to its name. */
 const describedHere = ({ name: _n, in: _i, required: _r, description: _d, ...schema }: JsonObject): JsonObject => schema
 
-/** Those of the operation stand for those of its path where both have the same name. */
+/** Returns the parameters of an operation. They override parameters of its path with the same name. */
 export function parametersOf(document: JsonObject, lists: readonly (Json | undefined)[]): JsonObject[] {
   const found = new Map<string, JsonObject>()
   for (const one of lists.flatMap((list) => (Array.isArray(list) ? list : []))) {
@@ -95,7 +95,7 @@ const RANKS: readonly RegExp[] = [
   /./,
 ]
 
-/** The type that is sent, where a document names several. */
+/** Chooses the content type to send if a document names several. */
 function chosenType(types: readonly string[]): string | undefined {
   for (const rank of RANKS) {
     const found = types.find((type) => rank.test(type))
@@ -135,7 +135,7 @@ function takeBodyOf(
   return { kind, contentType: about.type.includes('*') ? '' : about.type, ...(deep.length > 0 && { deep }) }
 }
 
-/** OpenAPI 3. */
+/** Reads the body of an OpenAPI 3 operation. */
 export function takeRequestBody(
   document: JsonObject,
   given: Json | undefined,
@@ -157,7 +157,9 @@ export function takeRequestBody(
   })
 }
 
-/** Swagger 2: a parameter that is the body, or several that are the fields of a form. */
+/**
+ * Reads the body of a Swagger 2 operation: one parameter that is the body, or several that are the fields of a form.
+ */
 export function takeOldBody(
   document: JsonObject,
   parameters: readonly JsonObject[],

@@ -4,7 +4,7 @@ import { isObject, measureJson } from '#model/json'
 import { DocumentFailure, MAX_DOCUMENT_BYTES } from './index.ts'
 
 const LIMITS = { depth: 100, nodes: 3_000_000 }
-/** How often one part may stand for another: a few lines can otherwise mean gigabytes. */
+/** The maximum number of alias expansions. Without it, a few lines of YAML could expand to gigabytes. */
 const MAX_ALIASES = 1_000
 
 export function parseDocument(bytes: Buffer): JsonObject {
@@ -37,7 +37,7 @@ function parseYaml(text: string): Json {
   }
 }
 
-/** YAML has dates, keys that are numbers, and parts that hold themselves; JSON has not. */
+/** Converts YAML to JSON, which has no dates, no numeric keys and no parts that contain themselves. */
 function asJson(value: unknown): Json {
   try {
     return JSON.parse(JSON.stringify(value)) as Json

@@ -14,7 +14,8 @@ import {
   type OpenApiCompiler,
 } from './index.ts'
 
-// Documents seen from the service: a process for each, killed when it takes too long. The service itself never looks into one.
+// Compiles each document in its own process, which is killed if it takes too long. The service itself never parses a
+// document.
 
 export type ToChild = { do: 'compile'; options: CompileOptions }
 export type FromChild =
@@ -23,7 +24,7 @@ export type FromChild =
   | { did: 'failed'; message: string }
 
 const HEAP_MB = 512
-/** Node itself has some 370 MB mapped that it may write to. */
+/** Node.js itself maps about 370 MB of writable memory. */
 const DATA_MB = 1_400
 const CPU_SECONDS = 40
 const WITHIN = 60 * SECOND

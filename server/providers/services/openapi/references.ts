@@ -1,7 +1,8 @@
 import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
 
-// References inside of the document. Those that lead outside are never followed: an address in a document is not asked for.
+// Resolves references within the document. References to other documents are never followed, so no address in a
+// document is requested.
 
 const MAX_CHAIN = 20
 
@@ -32,7 +33,10 @@ export function lookUp(document: JsonObject, reference: string): Json | undefine
 export const referenceOf = (value: Json | undefined): string | undefined =>
   isObject(value) && typeof value.$ref === 'string' ? value.$ref : undefined
 
-/** What stands at the end of a chain of references; undefined where it leads nowhere, outside, or round in a circle. */
+/**
+ * Returns the value at the end of a chain of references. Undefined if the chain is broken, circular or leaves the
+ * document.
+ */
 export function resolved(document: JsonObject, value: Json | undefined): JsonObject | undefined {
   let current = value
   for (let steps = 0; steps < MAX_CHAIN; steps += 1) {

@@ -5,7 +5,8 @@ import type { RequestBody } from '../request-body.ts'
 import { asText, TemplateFailure } from '../template.ts'
 import type { Operation, OperationBody, Parameter } from './index.ts'
 
-// The arguments of an action as OpenAPI sends them: by the style of each parameter, and the body by its content type.
+// Encodes the arguments of an action as OpenAPI requires: each parameter by its style, and the body by its content
+// type.
 
 const escaped = (text: string): string =>
   encodeURIComponent(text.toWellFormed()).replace(
@@ -86,7 +87,7 @@ export function placeParameters(
   if (cookies.length > 0) headers.cookie = cookies.join('; ')
   const filled = path.replace(/\{([^{}]+)\}/g, (_, name: string) => {
     const text = inAddress.get(name) ?? ''
-    // An argument is one step of the path, and never a step up.
+    // An argument is one segment of the path and must not lead upwards.
     if (text === '' || /^(\.|%2e){1,2}$/i.test(text))
       throw new TemplateFailure(`"${name}" must be given and cannot be "." or ".."`)
     return text
@@ -110,7 +111,7 @@ export function placeBody(body: OperationBody, value: Json | undefined): Request
   }
 }
 
-/** Lists again and again under one name, unless the document asks for brackets. */
+/** Encodes a form. Lists repeat the name, unless the document requires brackets. */
 function formText({ deep = [] }: OperationBody, fields: JsonObject): string {
   const isDeep = (name: string): boolean => deep.includes(name)
   const parts = Object.entries(fields).map(([name, value]) =>
@@ -119,7 +120,7 @@ function formText({ deep = [] }: OperationBody, fields: JsonObject): string {
   return parts.filter((part) => part !== '').join('&')
 }
 
-/** A part is a text or a file; anything else is JSON. */
+/** Converts each part to a text or a file. Any other value becomes JSON. */
 function partsOf(fields: JsonObject): JsonObject {
   const one = (value: Json): Json => (isObject(value) && !('$file' in value) ? JSON.stringify(value) : value)
   return Object.fromEntries(

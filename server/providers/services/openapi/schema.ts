@@ -3,8 +3,8 @@ import { isForbiddenKey, isObject } from '#model/json'
 import { compilePattern } from '#model/pattern'
 import { lookUp } from './references.ts'
 
-// Schemas of OpenAPI 2, 3.0 and 3.1 as JSON Schemas of forms: references written out, and only the keywords that we hold to. What
-// is left out makes a schema accept more, never less: the vendor has the last word.
+// Converts schemas of OpenAPI 2, 3.0 and 3.1 to JSON Schemas for forms, with references expanded and only the keywords
+// that we support. Omitted keywords make a schema accept more, never less: the vendor validates in the end.
 
 const MAX_PARTS = 2_500
 const MAX_BYTES = 48 * 1024
@@ -43,7 +43,10 @@ export const shortText = (text: Json | undefined, most = MAX_TEXT): string =>
 
 type Walk = { document: JsonObject; parts: number; isFileAllowed: boolean }
 
-/** As deep as there is room for: a schema that grows beyond measure is cut off earlier. */
+/**
+ * Returns a schema that is as deep as the size limit permits. A schema that grows too large is cut off at a smaller
+ * depth.
+ */
 export function formSchema(document: JsonObject, schema: Json | undefined, isFileAllowed = false): JsonObject {
   for (const depth of DEPTHS) {
     try {
@@ -95,7 +98,7 @@ function plain(walk: Walk, schema: JsonObject, depth: number, within: readonly s
   takeValues(schema, flat)
   takeObject(walk, schema, flat, depth, within)
   if (isObject(schema.items)) flat.items = flatten(walk, schema.items, depth - 1, within)
-  // Of branches that were cut off, several fit where one was meant.
+  // `oneOf` becomes `anyOf`, because several branches may match after they were cut off.
   for (const keyword of ['anyOf', 'oneOf'])
     if (Array.isArray(schema[keyword]) && schema[keyword].length > 0 && flat.anyOf === undefined)
       flat.anyOf = schema[keyword].map((one) => flatten(walk, one, depth - 1, within))
@@ -115,7 +118,7 @@ function takeValues(schema: JsonObject, flat: JsonObject): void {
     if (Number.isInteger(schema[keyword]) && Number(schema[keyword]) >= 0) flat[keyword] = schema[keyword]!
   for (const keyword of NUMBERS) if (typeof schema[keyword] === 'number') flat[keyword] = schema[keyword]
   if (typeof flat.multipleOf === 'number' && flat.multipleOf <= 0) delete flat.multipleOf
-  // OpenAPI 3.0 and 2 say with a boolean that the bound itself is excluded.
+  // In OpenAPI 3.0 and 2, a boolean says that the bound itself is excluded.
   for (const [flag, bound] of [
     ['exclusiveMinimum', 'minimum'],
     ['exclusiveMaximum', 'maximum'],
@@ -133,7 +136,7 @@ function takeObject(walk: Walk, schema: JsonObject, flat: JsonObject, depth: num
   const properties: JsonObject = {}
   const dropped = new Set<Json>()
   for (const [name, property] of Object.entries(isObject(schema.properties) ? schema.properties : {})) {
-    // What the server sets is nothing to be sent.
+    // Read-only properties are set by the server and must not be sent.
     if (isForbiddenKey(name) || (isObject(property) && property.readOnly === true)) dropped.add(name)
     else properties[name] = flatten(walk, property, depth - 1, within)
   }
@@ -148,7 +151,7 @@ function takeObject(walk: Walk, schema: JsonObject, flat: JsonObject, depth: num
     flat.additionalProperties = flatten(walk, additionalProperties, depth - 1, within)
 }
 
-/** `allOf` of objects is one object, which a form can show; undefined where a branch is something else. */
+/** Merges an `allOf` of objects into one object, which a form can show. */
 function mergedAll(
   walk: Walk,
   { allOf, ...rest }: JsonObject,
@@ -168,7 +171,7 @@ function mergedAll(
   return merged
 }
 
-/** `nullable` of OpenAPI 3.0. */
+/** Adds null to the type if the schema is `nullable`, as in OpenAPI 3.0. */
 function withNull({ nullable, 'x-nullable': xNullable }: JsonObject, flat: JsonObject): JsonObject {
   if (nullable !== true && xNullable !== true) return flat
   if (Array.isArray(flat.anyOf)) return { ...flat, anyOf: [...flat.anyOf, { type: 'null' }], ...typeWithNull(flat) }

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
 
-// The address of the vendor. Variables have the values that the document gives them.
+// Determines the address of the vendor. Variables have the values that the document gives them.
 
 function filled(url: string, variables: Json | undefined): string {
   return url.replace(/\{([^{}]+)\}/g, (whole, name: string) => {
@@ -17,7 +17,7 @@ function absolute(url: string, documentUrl: string | undefined): string | undefi
   return isUsable ? parsed.origin + parsed.pathname.replace(/\/+$/, '') : undefined
 }
 
-/** Of a document, a path or an operation; undefined where it names none of its own that can be used. */
+/** Returns the server of a document, a path or an operation. Undefined if it names no usable server of its own. */
 export function serverOf(owner: JsonObject, document: JsonObject, documentUrl: string | undefined): string | undefined {
   if (document.swagger !== undefined) {
     if (owner !== document) return undefined

@@ -4,7 +4,8 @@ import type { AuthField } from '../openapi/index.ts'
 import { holdsSecret } from './holders.ts'
 import type { PieceAction, PieceAuth, PieceForms, PieceTrigger } from './index.ts'
 
-// What a piece says of itself, as forms. It is the word of others: every part is looked at, and what cannot be understood is left out.
+// Converts the description of a piece to forms. The description is untrusted: every part is checked, and parts that
+// cannot be understood are left out.
 
 const MAX_PARTS = 400
 const MAX_TEXT = 1_000
@@ -41,7 +42,10 @@ function chosen(prop: JsonObject): JsonObject {
   return values.length > 0 && values.every(isScalar) ? { enum: values } : {}
 }
 
-/** The schema of one field; undefined for what only explains. `where` names its choices. */
+/**
+ * Returns the schema of one field. Undefined for a field that only contains an explanation. `where` identifies the
+ * field's choices.
+ */
 function fieldSchema(prop: JsonObject, where: string): JsonObject | undefined {
   switch (prop.type) {
     case 'MARKDOWN':
@@ -80,7 +84,7 @@ function fieldSchema(prop: JsonObject, where: string): JsonObject | undefined {
   }
 }
 
-/** Also for the fields that a piece works out while a form is filled in. */
+/** Returns the schema of the fields. Also used for fields that a piece computes while a form is filled in. */
 export function objectSchema(props: JsonObject, part: string): JsonObject {
   const properties: JsonObject = {}
   const required: string[] = []
@@ -113,7 +117,7 @@ function effectOf({ classification, aiMetadata }: JsonObject): PieceAction['effe
   return isObject(aiMetadata) && aiMetadata.idempotent === true ? 'idempotent' : 'write'
 }
 
-/** The beginning of the name says whether a call may be repeated, so that nothing needs to be looked up. */
+/** The start of an action's name says whether a call may be repeated, so no look-up is needed. */
 const PREFIX = { read: 'get', idempotent: 'put', write: 'call' } as const
 
 const wordsOf = (name: string): string =>
@@ -155,7 +159,9 @@ function actionsOf(described: JsonObject): PieceAction[] {
     })
 }
 
-/** Some registrations end at the vendor; the piece says when it wants to renew them. */
+/**
+ * Returns the cron expression for renewing a trigger's registration, because some registrations expire at the vendor.
+ */
 function renewOf({ renewConfiguration: renewal }: JsonObject): string | null {
   if (!isObject(renewal) || renewal.strategy !== 'CRON') return null
   return textOf(renewal.cronExpression, 200) || null

@@ -1,5 +1,6 @@
-// Pieces that cannot work with a placeholder: drivers of databases and clients that sign with the secret. They are given the secret
-// itself, behind the wall, and people are told so before they store it. `tcp`: their connections are not HTTP.
+// Pieces that cannot work with a placeholder: database drivers and clients that sign with the secret. They receive the
+// secret itself, behind the wall, and people are told so before they store it. `tcp`: the connections of the piece are
+// not HTTP.
 
 const HOLDERS: Readonly<Record<string, 'http' | 'tcp'>> = {
   mysql: 'tcp',

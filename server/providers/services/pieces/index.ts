@@ -2,15 +2,19 @@ import type { Json, JsonObject } from '#model/definition'
 import type { OutgoingFailure } from '#platform/outgoing/failure'
 import type { AuthField, AuthHint } from '#providers/services/openapi/index'
 
-// Pieces: packages of the Activepieces project (MIT), each a service with actions and triggers. Their code is never part of the program:
-// it is fetched when a workspace first wants it, pinned by its integrity, and runs behind the wall.
+// Pieces are packages of the Activepieces project (MIT), each a service with actions and triggers. Their code is never
+// part of the program: it is fetched when a workspace first needs it, pinned by its integrity, and runs behind the
+// wall.
 
 export class PieceFailure extends Error {}
 
-/** Which code it is: a release cannot change under its integrity. */
+/** Identifies the code of a piece: the integrity guarantees that a release cannot change. */
 export type PiecePackage = { name: string; version: string; integrity: string }
 
-/** A way to prove who is calling: the kind of credential, what can be filled in already, and what a person fills in. */
+/**
+ * A way to authenticate: the kind of credential, the settings that are already known, and the fields that a person
+ * fills in.
+ */
 export type PieceAuth = AuthHint & { fields: AuthField[]; can_test: boolean }
 
 export type PieceTriggerKind = 'polling' | 'webhook'
@@ -21,13 +25,16 @@ export type PieceAction = {
   description: string
   effect: 'read' | 'idempotent' | 'write'
   args_schema: JsonObject
-  /** The name that the piece itself knows. */
+  /** The name in the piece's own code. */
   part: string
 }
 export type PieceTrigger = Omit<PieceAction, 'effect'> & {
   kind: PieceTriggerKind
   handshake: JsonObject | null
-  /** When its registration is renewed, as a cron expression. Absent in what was imported before there was such a thing. */
+  /**
+   * When the registration is renewed, as a cron expression. Absent in pieces that were imported before this field
+   * existed.
+   */
   renew?: string | null
 }
 
@@ -38,11 +45,11 @@ export type PieceForms = {
   credential_required: boolean
   actions: PieceAction[]
   triggers: PieceTrigger[]
-  /** What the piece has and cannot be used here, with the reason. */
+  /** The parts of the piece that cannot be used here, with the reason. */
   notes: { path: string; message: string }[]
 }
 
-/** What a piece is given to prove who is calling; the values are placeholders unless the piece must hold them. */
+/** The credential that a piece receives. The values are placeholders unless the piece must hold the secrets. */
 export type PieceCredential = { type: string; values: Record<string, string> }
 
 export type PieceRequest = {
@@ -62,11 +69,11 @@ export type PieceError = { message: string; status: number | undefined; body: st
 
 export type PieceAnswer = {
   result: { output: Json; files: PieceFile[] } | { error: PieceError }
-  /** What the piece wrote into its store; null deletes. */
+  /** The values that the piece wrote to its store; null deletes a value. */
   written: JsonObject
-  /** How many requests left, and those that were not let out. */
+  /** The number of requests that were sent, and the requests that were refused. */
   sent: number
   refused: readonly OutgoingFailure[]
-  /** Names that it made up anew while answers were repeated, and those of the first time. */
+  /** Random names that the piece generated during a replay, mapped to the names of the first attempt. */
   invented: ReadonlyMap<string, string>
 }

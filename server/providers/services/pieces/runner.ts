@@ -16,28 +16,31 @@ import {
 } from './index.ts'
 import type { PieceSource } from './source.ts'
 
-// Calls of pieces behind the wall. A warm process serves one piece of one workspace, with one credential.
+// Calls pieces behind the wall. A warm process serves one piece of one workspace, with one credential.
 
 const ENTRY = join(import.meta.dirname, 'inside/child-main.ts')
 
 export type PieceCall = {
   workspaceId: string
   piece: PiecePackage
-  /** `piece.` and its name: a credential that was stored for another service is not taken. */
+  /** `piece.` and the name of the piece: a credential that was stored for another service is refused. */
   service: string
   request: PieceRequest
   credential: OutgoingCredential | undefined
-  /** Which credential it is, so that what a process remembers of one is not used with another. */
+  /** Identifies the credential, so that a process never uses data cached for one credential with another. */
   credentialKey?: string | undefined
   signal: AbortSignal
   timeoutMs?: number
-  /** Told of each answer of the vendor, or the answers that the piece is given instead of being let out. */
+  /**
+   * `witness` is notified of each response of the vendor. `replay` contains responses that the piece gets instead of
+   * sending requests.
+   */
   witness?: Witness | undefined
   replay?: readonly Exchanged[] | undefined
 }
 
 export type PieceRunner = {
-  /** Throws PieceFailure where the piece cannot be had, and WallFailure. */
+  /** Throws PieceFailure if the piece is not available, and WallFailure. */
   call(call: PieceCall): Promise<PieceAnswer>
 }
 
@@ -77,7 +80,7 @@ const textsOf = (values: unknown): Record<string, string> =>
     ? Object.fromEntries(Object.entries(values as JsonObject).map(([name, value]) => [name, String(value)]))
     : {}
 
-/** The credential in the form that pieces know. */
+/** Returns the credential in the format of pieces. */
 export function authOf({ name }: PiecePackage, veiled: Veiled): PieceCredential {
   const { kind, config } = veiled
   const given = holdsSecret(name) ? veiled.reveal() : veiled.placeholders

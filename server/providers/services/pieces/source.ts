@@ -6,23 +6,26 @@ import { compareVersions, integrityOf, npmProblem, PACKAGE_VERSION, runNpm, shor
 import { PieceFailure, type PiecePackage } from './index.ts'
 import { unpack } from './tar.ts'
 
-// Where the code of pieces comes from: the registry that npm is set up with, or a folder of the operator's. What was fetched is kept,
-// and what was imported before is taken only with the same integrity.
+// Provides the code of pieces, from the registry that npm is configured with or from a folder of the operator. Fetched
+// packages are stored, and a piece that was imported before is accepted only with the same integrity.
 
 export type PieceSourceOptions = {
-  /** Where unpacked packages are kept. */
+  /** The folder of the unpacked packages. */
   folder: string
-  /** Names, or `*`. */
+  /** Names of the allowed pieces, or `*`. */
   allowed: readonly string[]
-  /** A folder with packages as `npm pack` writes them; then nothing is fetched. */
+  /** A folder with packages in the format of `npm pack`. If set, nothing is fetched. */
   mirror: string | null
 }
 
 export type PieceSource = {
   isAllowed(name: string): boolean
-  /** A release, the newest where none is named. Throws PieceFailure. */
+  /** Fetches a release, by default the newest. Throws PieceFailure. */
   fetch(name: string, version?: string): Promise<PiecePackage & { folder: string }>
-  /** The folder of a release that was imported before, fetched again where it is not here. Throws PieceFailure. */
+  /**
+   * Returns the folder of a release that was imported before, and fetches the release again if it is not on this
+   * machine. Throws PieceFailure.
+   */
   folderOf(piece: PiecePackage): Promise<string>
 }
 
@@ -89,7 +92,7 @@ export function makePieceSource({ folder, allowed, mirror }: PieceSourceOptions)
       mkdirSync(part)
       try {
         unpack(bytes, part)
-        // Another process that fetched it at the same time has put the same there.
+        // Another process may have fetched the same release and moved the same files there.
         if (!existsSync(place)) renameSync(part, place)
       } finally {
         rmSync(part, { recursive: true, force: true })

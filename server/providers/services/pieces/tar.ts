@@ -3,7 +3,8 @@ import { dirname, join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { PieceFailure } from './index.ts'
 
-// A package as npm packs it: a compressed archive with everything below `package/`. Only plain files are taken.
+// Unpacks a package in npm's format: a compressed archive with everything below `package/`. Only plain files are
+// unpacked.
 
 const BLOCK = 512
 const MAX_UNPACKED = 120 * 1024 * 1024
@@ -15,10 +16,10 @@ const textAt = (block: Buffer, from: number, length: number): string => {
   return part.toString('utf8', 0, end === -1 ? length : end)
 }
 
-/** `path` of an extended header, which stands before a file with a long name. */
+/** Returns the `path` of an extended header, which precedes a file with a long name. */
 const longName = (content: Buffer): string | undefined => /\d+ path=([^\n]*)\n/.exec(content.toString('utf8'))?.[1]
 
-/** Steps of a path, without the first; undefined where it would leave the folder. */
+/** Returns the segments of a path without the first. Undefined if the path would leave the folder. */
 function placeOf(name: string): string[] | undefined {
   const steps = name.split('/').filter((step) => step !== '' && step !== '.')
   const bad = steps.some((step) => step === '..' || /[\\\0]/.test(step))

@@ -13,7 +13,7 @@ import type { WallFailure } from '#platform/wall/failure'
 import { makeVeil } from '#platform/wall/veil'
 import { makeWall, type Wall, type WallAnswer } from '#platform/wall/wall'
 
-// A hostile piece behind the wall. Every way out that was thought of is tried, and each must fail.
+// A hostile piece behind the wall tries every known way out. Each must fail.
 
 const SECRET = 'sk-live-7f3"9c+1e/5d=0a'
 const CODE = join(import.meta.dirname, '../../../../test/pieces/hostile')
@@ -145,7 +145,7 @@ describe.skipIf(unavailable !== undefined)('a hostile piece', () => {
     expect(await output('environment')).toEqual({ names: [], argv: ['/ours/child-main.mjs'] })
   })
 
-  test('reads and writes no file but its own folder', async () => {
+  test('reads and writes no file outside its own folder', async () => {
     const tried = (await output('files', {
       args: { pid: process.pid, file: join(folder, 'secret.txt') },
     })) as Tried
@@ -157,7 +157,7 @@ describe.skipIf(unavailable !== undefined)('a hostile piece', () => {
     expect(Object.entries(tried).filter(([, { refused }]) => refused === undefined)).toEqual([])
   })
 
-  test('opens no connection past the service: TCP, UDP, names, sockets of other programs, private addresses', async () => {
+  test('opens no connection that bypasses the service: TCP, UDP, DNS, sockets of other programs, private addresses', async () => {
     const args = { port: portOf(other), udp: udp.address().port, unix: join(folder, 'host.sock') }
     const tried = (await output('sockets', { args })) as Tried
     expect(Object.entries(tried).filter(([, { refused }]) => refused === undefined)).toEqual([])
@@ -166,16 +166,16 @@ describe.skipIf(unavailable !== undefined)('a hostile piece', () => {
     expect(stolen).toEqual([])
   })
 
-  test('never holds the secret', async () => {
+  test('never receives the secret', async () => {
     const { seen: text } = (await output('secret', { withSecret: true })) as { seen: string }
     expect(text).toMatch(/^"hdlph[0-9a-f]{40}"$/)
   })
 
-  test('gets no secret back from a service that repeats it', async () => {
+  test('does not get the secret back from a service that echoes it', async () => {
     const before = seen.length
     const answer = await run('echo', { withSecret: true, args: { vendor: addressOf(vendor) } })
     const sent = seen[before]!
-    // The vendor got it everywhere it proves who is calling, and nowhere else.
+    // The vendor received the secret in every place that authenticates the caller, and nowhere else.
     expect(new URL(sent.url, 'http://x').searchParams.get('key')).toBe(SECRET)
     expect(sent.headers['x-key']).toBe(SECRET)
     expect(Buffer.from(String(sent.headers.authorization).slice(6), 'base64').toString()).toBe(`user:${SECRET}`)
@@ -193,7 +193,7 @@ describe.skipIf(unavailable !== undefined)('a hostile piece', () => {
       expect(told).not.toContain(form)
   })
 
-  test('sends the secret to no other host, also not where the service redirects to one', async () => {
+  test('sends the secret to no other host, even if the service redirects to one', async () => {
     const sent = await run('elsewhere', { withSecret: true, args: { other: addressOf(other) } })
     expect(sent.refused.map(({ code }) => code)).toEqual(['credential_refused'])
     expect(sent.sent).toBe(0)
@@ -202,7 +202,7 @@ describe.skipIf(unavailable !== undefined)('a hostile piece', () => {
     expect(stolen).toEqual([])
   })
 
-  test('changes no prototype of the service', async () => {
+  test('cannot change a prototype in the service', async () => {
     const answer = await run('pollution', { key: 'pollution' })
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined()
     const merged = { ...(answer.answer.output as JsonObject) } as { polluted?: unknown }
@@ -210,25 +210,26 @@ describe.skipIf(unavailable !== undefined)('a hostile piece', () => {
     expect(JSON.stringify([1])).toBe('[1]')
   })
 
-  test('is stopped when it says too much, never ends, or takes all memory', async () => {
+  test('is stopped when it sends too much, never ends, or uses up its memory', async () => {
     expect(await codeOf(run('huge', { key: 'huge' }))).toBe('output_too_large')
     expect(await codeOf(run('loop', { key: 'loop', timeoutMs: 300 }))).toBe('timeout')
     expect(await codeOf(run('heap', { key: 'heap' }))).toBe('ended')
     expect(await codeOf(run('exit', { key: 'exit' }))).toBe('ended')
-    // What it says on its other outputs is read and dropped, until it is too much.
+    // Its other outputs are read and discarded, up to a limit.
     expect(await codeOf(run('noise', { key: 'noise' }))).toBe('ended')
-    // After all that the wall serves others.
+    // The wall still serves other workspaces.
     expect(await output('forge', { workspaceId: 'b' })).toBe('real')
   })
 
-  test('is stopped when it takes memory beside the heap', async () => {
+  test('is stopped when it allocates memory outside the heap', async () => {
     const answer = await run('buffers', { key: 'buffers' }).catch(() => undefined)
     expect(answer?.answer.ok ?? false).toBe(false)
   })
 
-  test('does nothing between calls', async () => {
+  test('can do nothing between calls', async () => {
     expect(await output('late', { args: { vendor: addressOf(vendor) }, key: 'late' })).toBe('started')
-    // One process serves both calls; what the first left running asks again and again, but with the rights of no call.
+    // One process serves both calls. Code that the first call left running keeps sending requests, but without the
+    // rights of a call.
     const before = seen.length
     expect(await output('quiet', { key: 'other' })).toBe('quiet')
     expect(seen.slice(before).filter(({ url }) => url === '/late')).toEqual([])
@@ -246,7 +247,7 @@ describe.skipIf(unavailable !== undefined)('the wall', () => {
     expect(told).toEqual({ names: [], argv: ['/ours/child-main.mjs'] })
   })
 
-  test('ends a call whose caller has gone', async () => {
+  test('ends a call whose caller aborted', async () => {
     const gone = new AbortController()
     const call = wall.call({
       workspaceId: 'e',
@@ -261,7 +262,7 @@ describe.skipIf(unavailable !== undefined)('the wall', () => {
   })
 })
 
-test('where namespaces cannot be made, nothing runs, and the reason is told', async () => {
+test('without namespaces the wall runs nothing and reports the reason', async () => {
   const closed = makeWall({ outgoing, level: 'namespaces', processes: 1, unshare: join(folder, 'no-such-program') })
   const call = closed.call({
     workspaceId: 'f',

@@ -1,26 +1,29 @@
 import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
 
-// MCP servers that are programs: packages of the registry that speak over standard input and output. They run behind the wall as
-// pieces do, and where they want a secret they are given a placeholder.
+// MCP servers that are programs: packages of the registry that communicate over standard input and output. They run
+// behind the wall like pieces, and receive placeholders instead of secrets.
 
 export type ProgramPackage = { name: string; version: string; integrity: string }
 
 export type McpProgram = ProgramPackage & {
-  /** The file that runs, from the folder of the installed package. */
+  /** The file to run, relative to the folder of the installed package. */
   entry: string
   args: string[]
-  /** `{{token}}` in a value stands for the secret of that name. */
+  /** `{{token}}` in a value is replaced by the placeholder of the secret with that name. */
   environment: Record<string, string>
 }
 
-/** What pins a package with everything that it depends on. Null where it depends on nothing. */
+/** Pins a package and all of its dependencies. Null if the package has no dependencies. */
 export type ProgramLock = JsonObject | null
 
 export const PROGRAM_NAME = /^(@[a-z0-9][a-z0-9._-]{0,60}\/)?[a-z0-9][a-z0-9._-]{0,100}$/
 export const ENVIRONMENT_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/
 
-/** Read by Node, the linker and libraries before the program runs: they would change what the wall starts. */
+/**
+ * Variables that Node.js, the linker and libraries read before the program runs. They would change what the wall
+ * starts.
+ */
 const RESERVED =
   /^(NODE_.*|LD_.*|DYLD_.*|OPENSSL_.*|UV_.*|MALLOC_.*|GLIBC_.*|GCONV_PATH|SSL_.*|PATH|HOME|SHELL|IFS|ENV|BASH_ENV)$/i
 
@@ -28,7 +31,7 @@ export const isReservedName = (name: string): boolean => RESERVED.test(name)
 
 const SECRET = /\{\{\s*([A-Za-z_][A-Za-z0-9_]*)\s*\}\}/g
 
-/** The secrets that a program is started with. */
+/** Returns the names of the secrets that a program is started with. */
 export const secretsNamedIn = ({ args, environment }: Pick<McpProgram, 'args' | 'environment'>): string[] => [
   ...new Set(
     [...args, ...Object.values(environment)].flatMap((text) => [...text.matchAll(SECRET)].map(([, name]) => name!)),
@@ -38,7 +41,7 @@ export const secretsNamedIn = ({ args, environment }: Pick<McpProgram, 'args' | 
 export const withValues = (text: string, values: Readonly<Record<string, string>>): string =>
   text.replace(SECRET, (whole, name: string) => (Object.hasOwn(values, name) ? values[name]! : whole))
 
-/** The file that a package is started by: its only one, or the one that has its name. */
+/** Returns the file that starts a package: its only executable, or the executable with the name of the package. */
 export function entryOf(about: Json, name: string): string | undefined {
   if (!isObject(about)) return undefined
   const { bin } = about

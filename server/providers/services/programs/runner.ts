@@ -10,7 +10,7 @@ import { PieceFailure } from '../pieces/index.ts'
 import { type McpProgram, type ProgramLock, secretsNamedIn, withValues } from './index.ts'
 import type { ProgramSource } from './source.ts'
 
-// Calls of MCP servers that are programs. A warm process serves one program of one workspace, with one credential.
+// Calls MCP servers that are programs. A warm process serves one program of one workspace, with one credential.
 
 export type ProgramCall = {
   workspaceId: string
@@ -19,7 +19,7 @@ export type ProgramCall = {
   params: JsonObject
   credential: OutgoingCredential | undefined
   credentialKey?: string | undefined
-  /** What is installed where the program is not on this machine yet. */
+  /** Returns the lock to install if the program is not on this machine yet. */
   findLock(): Promise<ProgramLock>
   signal: AbortSignal
   timeoutMs?: number
@@ -28,13 +28,13 @@ export type ProgramCall = {
 export type ProgramAnswer = { answer: JsonObject; sent: number; refused: readonly OutgoingFailure[] }
 
 export type ProgramRunner = {
-  /** The message that answers. Throws PieceFailure where the program cannot be had, and WallFailure. */
+  /** Returns the response message. Throws PieceFailure if the program is not available, and WallFailure. */
   ask(call: ProgramCall): Promise<ProgramAnswer>
 }
 
 const HELLO = 'hello'
 
-/** JSON-RPC over standard input and output, as MCP has it. */
+/** JSON-RPC over standard input and output, as MCP specifies. */
 export const mcpProtocol: WallProtocol = {
   hello: JSON.stringify({
     jsonrpc: '2.0',
@@ -61,7 +61,7 @@ export const mcpProtocol: WallProtocol = {
   },
 }
 
-/** The values that stand for secrets, by the names that the program asks for. */
+/** Returns the placeholders for the secrets that the program names. */
 function placeholdersFor(program: McpProgram, credential: OutgoingCredential | undefined) {
   const wanted = secretsNamedIn(program)
   const veiled = credential?.veiled?.()

@@ -8,13 +8,17 @@ import { PieceFailure } from '../pieces/index.ts'
 import { unpack } from '../pieces/tar.ts'
 import { entryOf, PROGRAM_NAME, type ProgramLock, type ProgramPackage } from './index.ts'
 
-// Where MCP servers that are programs come from. npm resolves what a package depends on once, when it is imported; from then on the same
-// releases with the same hashes are installed, on every machine. Nothing of a package runs while it is installed.
+// Provides the code of MCP servers that are programs. npm resolves the dependencies of a package once, at import. After
+// that, every machine installs the same releases with the same hashes. No code of a package runs during its
+// installation.
 
 export type ProgramSource = {
-  /** A release, the newest where none is named. Throws PieceFailure. */
+  /** Fetches a release, by default the newest. Throws PieceFailure. */
   fetch(name: string, version?: string): Promise<FetchedProgram>
-  /** The folder of what was imported before, installed again where it is not here. Throws PieceFailure. */
+  /**
+   * Returns the folder of a program that was imported before, and installs the program again if it is not on this
+   * machine. Throws PieceFailure.
+   */
   folderOf(program: ProgramPackage, findLock: () => Promise<ProgramLock>): Promise<string>
 }
 
@@ -48,7 +52,10 @@ function sizeOf(folder: string): number {
 const root = (name: string, version: string): string =>
   JSON.stringify({ name: 'program', private: true, dependencies: { [name]: version } })
 
-/** The lock without addresses, so that it can be installed from any registry. Refuses what is not pinned by a hash. */
+/**
+ * Returns the lock, which has no addresses so that it can be installed from any registry. Refuses packages that are not
+ * pinned by a hash.
+ */
 function checkedLock(lock: Json | undefined): JsonObject {
   const packages = isObject(lock) && isObject(lock.packages) ? lock.packages : undefined
   if (!packages) throw new PieceFailure('npm wrote no list of what the package depends on')
@@ -80,7 +87,7 @@ export function makeProgramSource({ folder, allowed, mirror }: Options): Program
   const placeOf = ({ name, version, integrity }: ProgramPackage): string =>
     join(folder, `${flat(name)}-${version}-${shortHash(integrity)}`)
 
-  /** Built beside its place and moved there whole. */
+  /** Builds in a temporary folder, which is then moved into place as a whole. */
   const build = async <T>(work: (part: string) => Promise<T>): Promise<T> => {
     mkdirSync(folder, { recursive: true })
     const part = join(folder, `.${randomUUID()}`)
@@ -93,7 +100,7 @@ export function makeProgramSource({ folder, allowed, mirror }: Options): Program
   }
   const settle = (part: string, program: ProgramPackage): string => {
     const place = placeOf(program)
-    // Another process that fetched it at the same time has put the same there.
+    // Another process may have fetched the same release and moved the same files there.
     if (!existsSync(place)) renameSync(part, place)
     return place
   }
@@ -186,7 +193,7 @@ export function makeProgramSource({ folder, allowed, mirror }: Options): Program
   }
 }
 
-/** The database gives the fields of an object in another order. */
+/** Serializes with sorted fields, because the database returns the fields of an object in another order. */
 function canonical(value: Json): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
   if (!isObject(value)) return JSON.stringify(value)

@@ -22,7 +22,7 @@ const edited = (bytes: Buffer, edit: (copy: Buffer) => void) => {
   return copy
 }
 
-/** A wav of any format, one sample repeated. */
+/** Returns a wav of any format, with one sample repeated. */
 const wavOf = (encoding: number, bits: number, channels: number, sample: Buffer, frames = 16_000) => {
   const header = Buffer.from(wav.subarray(0, 44))
   const data = Buffer.alloc(frames * channels * sample.length, sample)
@@ -35,7 +35,7 @@ const wavOf = (encoding: number, bits: number, channels: number, sample: Buffer,
 
 const half = (write: (buffer: Buffer) => void, size: number) => edited(Buffer.alloc(size), write)
 
-describe('samples of every common width are read alike', () => {
+describe('samples of every common width are decoded to the same values', () => {
   test.each([
     ['8 bit', wavOf(1, 8, 1, Buffer.from([192]))],
     [
@@ -92,7 +92,7 @@ describe('samples of every common width are read alike', () => {
   })
 })
 
-describe('what the sender claims does not count', () => {
+describe('the content decides, not the claims of the sender', () => {
   test.each([
     ['a second of wav that says it lasts 24 hours', edited(wav, (b) => b.writeUInt32LE(0xf0000000, 40)), 1],
     ['wav written by a stream, length 0', edited(wav, (b) => b.writeUInt32LE(0, 40)), 1],
@@ -104,7 +104,7 @@ describe('what the sender claims does not count', () => {
     expect(Math.abs((await decodeAudio(bytes, 10, pause)).duration_s - seconds)).toBeLessThan(0.6)
   })
 
-  test('silence of a week in a few bytes is refused before it is decoded', async () => {
+  test('a week of silence in a few bytes is refused before it is decoded', async () => {
     // A page of 255 packets of three bytes, each 120 ms of digital silence.
     const page = (sequence: number, packets: Buffer[]) => {
       const head = Buffer.alloc(27)
@@ -131,7 +131,7 @@ const tagged = (text: string) => {
   return Buffer.concat([head, Buffer.from(text), mp3])
 }
 
-describe('what is not audio, or not only audio, is refused by name', () => {
+describe('files that are not audio, or not only audio, are refused with a specific message', () => {
   test.each([
     ['text', Buffer.from('just some words, long enough to be something'), 'unsupported_audio', /not audio/],
     ['a picture', Buffer.from('\x89PNG\r\n\x1a\n0000', 'latin1'), 'unsupported_audio', /image/],
@@ -182,7 +182,7 @@ describe('what is not audio, or not only audio, is refused by name', () => {
   })
 })
 
-test('damaged files are decoded or refused, never more', async () => {
+test('damaged files are decoded or refused, without any other error', async () => {
   let seed = 1
   const random = (below: number) => {
     seed = (Math.imul(seed, 1_103_515_245) + 12_345) & 0x7fffffff
@@ -193,7 +193,7 @@ test('damaged files are decoded or refused, never more', async () => {
   for (const original of [wav, mp3, ogg, webm]) {
     for (let round = 0; round < rounds; round++) {
       const damaged = edited(original, (b) => {
-        // The header is where damage matters most.
+        // Damage to the header matters most.
         for (let i = 0; i <= random(12); i++)
           b[random(2) ? random(Math.min(160, b.length)) : random(b.length)] = random(256)
       }).subarray(0, random(4) ? original.length : random(original.length))
@@ -206,7 +206,7 @@ test('damaged files are decoded or refused, never more', async () => {
   expect(outcomes.refused).toBeGreaterThan(rounds / 3)
 })
 
-describe('resampling keeps length and pitch, however it is fed', () => {
+describe('resampling keeps length and pitch for chunks of any size', () => {
   test.each([8000, 11_025, 22_050, 44_100, 48_000, 96_000])('from %i', (rate) => {
     const input = Float32Array.from(tone(1, rate), (sample) => sample / 32_768)
     const resampler = makeResampler(rate, 16_000)
@@ -221,7 +221,7 @@ describe('resampling keeps length and pitch, however it is fed', () => {
     expect(worst).toBeLessThan(0.01)
   })
 
-  test('what a 16 kHz recording cannot hold is gone, not folded back', () => {
+  test('frequencies above the limit of 16 kHz audio are removed, not aliased', () => {
     const high = Float32Array.from({ length: 48_000 }, (_, i) => Math.sin((2 * Math.PI * 12_000 * i) / 48_000))
     const resampled = makeResampler(48_000, 16_000).push(high)
     expect(Math.max(...resampled.slice(100).map(Math.abs))).toBeLessThan(0.01)

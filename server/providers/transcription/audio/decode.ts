@@ -9,7 +9,8 @@ import { type AudioFormat, audioContentTypes, sniff } from './sniff.ts'
 import { decodeWav } from './wav.ts'
 import { readWebm } from './webm.ts'
 
-// Strangers' audio to 16 kHz mono. Decoding stops at the limit: three bytes of Opus can be 0.12 s, so 25 MiB can be a week.
+// Decodes untrusted audio to 16 kHz mono. Decoding stops at the limit: three bytes of Opus can be 0.12 s, so 25 MiB can
+// be a week.
 
 export const SAMPLE_RATE = 16_000
 
@@ -78,7 +79,7 @@ export const decodeAudio = async (
   return { format, samples, duration_s: Math.round((length / SAMPLE_RATE) * 1000) / 1000 }
 }
 
-/** The audio process's half of `inspect`; with `speech` it also refuses silence. */
+/** The part of `inspect` that runs in the audio process. With `speech`, silence is refused as well. */
 export const inspect = async (
   head: Record<string, unknown>,
   body: Buffer,

@@ -1,8 +1,8 @@
 import type { Buffer } from 'node:buffer'
 import { ProviderProblem } from '#providers/speech/problem'
 
-// The decoder hunts for sound in anything. So the frames are walked first: nearly all of the file must be mp3, and its
-// length is known before a sample of it is decoded.
+// The decoder looks for sound in any data. So the frames are checked first: nearly all of the file must be mp3, and the
+// duration is known before a sample is decoded.
 
 const BITRATES = {
   mpeg1: [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320],
@@ -53,7 +53,7 @@ export const measureMp3 = (bytes: Buffer): Mp3Facts => {
   let duration_s = 0
   while (at < end) {
     const frame = readFrame(bytes, at)
-    // A frame counts when it is followed by another or ends the file: two matching bytes alone are chance.
+    // A frame counts if another frame follows or the file ends: two matching bytes alone can be a coincidence.
     if (frame && (at + frame.bytes >= end || readFrame(bytes, at + frame.bytes))) {
       covered += Math.min(frame.bytes, end - at)
       duration_s += frame.seconds

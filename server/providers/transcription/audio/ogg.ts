@@ -2,7 +2,8 @@ import { Buffer } from 'node:buffer'
 import { ProviderProblem } from '#providers/speech/problem'
 import type { OpusStream } from './opus.ts'
 
-// Ogg pages (RFC 3533) holding one Opus stream (RFC 7845). Page checksums are not compared: a wrong sample is only heard.
+// Reads Ogg pages (RFC 3533) with one Opus stream (RFC 7845). Page checksums are not verified: a wrong sample is only
+// audible.
 
 const unreadable = (message: string) => new ProviderProblem('audio_unreadable', message)
 
@@ -17,7 +18,7 @@ const readPage = (bytes: Buffer, at: number): Page | undefined => {
     serial: bytes.readUInt32LE(at + 14),
     continued: ((bytes[at + 5] as number) & 1) === 1,
     segments,
-    body: bytes.subarray(start, start + length), // a cut-off recording ends in the middle of a page
+    body: bytes.subarray(start, start + length), // a truncated recording ends in the middle of a page
     next: start + length,
   }
 }

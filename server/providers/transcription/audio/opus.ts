@@ -2,7 +2,7 @@ import type { Buffer } from 'node:buffer'
 import { OpusDecoder } from 'opus-decoder'
 import { ProviderProblem } from '#providers/speech/problem'
 
-/** What a container held: the identification header (RFC 7845, 5.1) and the packets. */
+/** The contents of a container: the identification header (RFC 7845, 5.1) and the packets. */
 export type OpusStream = { head: Buffer; packets: Buffer[] }
 
 const OPUS_RATE = 48_000
@@ -14,7 +14,10 @@ const SILENT_CHANNEL = 255
 
 const unreadable = (message: string) => new ProviderProblem('audio_unreadable', message)
 
-/** Samples at 48 kHz, from the first bytes of a packet (RFC 6716, 3.1); 0 for one that cannot be decoded. */
+/**
+ * Returns the number of samples at 48 kHz, from the first bytes of a packet (RFC 6716, 3.1). 0 if the packet cannot be
+ * decoded.
+ */
 const packetSamples = (packet: Uint8Array): number => {
   const toc = packet[0]
   if (toc === undefined) return 0

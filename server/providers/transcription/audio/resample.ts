@@ -1,4 +1,4 @@
-// A windowed-sinc polyphase filter, fed in chunks of any length: 16 kHz out of whatever rate comes in.
+// A windowed-sinc polyphase filter that accepts chunks of any length and converts any sample rate to 16 kHz.
 
 const ZERO_CROSSINGS = 12
 

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { ProviderProblem } from '#providers/speech/problem'
 
-// What a file is, by its content alone: names and content types are what the sender would like us to believe.
+// Determines the type of a file by its content alone, because the sender can choose any name and content type.
 
 export type AudioFormat = 'mp3' | 'wav' | 'ogg' | 'webm'
 
@@ -54,7 +54,8 @@ const formatOf = (buffer: Buffer, head: string): AudioFormat | undefined => {
   return undefined
 }
 
-// Browsers and readers look for markup and PDFs in the first kilobytes, for archives at the end. Audio holds neither.
+// Browsers and readers look for markup and PDFs in the first kilobytes, and for archives at the end. Audio contains
+// neither.
 const markup = /<(?:html|script|iframe|svg|body|head)[\s>/]|<!doctype|<\?(?:php|xml)|%PDF-/i
 const ZIP_END = Buffer.from('PK\x05\x06', 'latin1')
 

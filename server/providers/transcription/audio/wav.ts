@@ -1,7 +1,8 @@
 import type { Buffer } from 'node:buffer'
 import { ProviderProblem } from '#providers/speech/problem'
 
-// RIFF says how long everything is, and recorders that stream write nonsense there. Only the bytes that are there count.
+// RIFF headers contain all lengths, but recorders that stream write wrong lengths. Only the actual number of bytes
+// counts.
 
 type Format = { encoding: number; channels: number; sampleRate: number; bits: number }
 type Reader = (at: number) => number
@@ -63,7 +64,7 @@ const readChunks = (bytes: Buffer): { format: Format; data: Buffer } => {
   throw unreadable('This wav file holds no samples.')
 }
 
-/** After the samples come a few small chunks of metadata, or nothing. */
+/** After the samples, only a few small metadata chunks are allowed. */
 const refuseAttachment = (bytes: Buffer, end: number) => {
   let at = end
   while (at + 8 <= bytes.length && /^[\w ]{4}$/.test(bytes.toString('latin1', at, at + 4))) {

@@ -2,8 +2,8 @@ import type { Buffer } from 'node:buffer'
 import { ProviderProblem } from '#providers/speech/problem'
 import type { OpusStream } from './opus.ts'
 
-// The few elements of Matroska that a recording of a browser holds: one Opus track in blocks. Clusters of a live recording
-// have an unknown size, so parents are entered and their children read one after another until the bytes end.
+// Reads the few Matroska elements of a browser recording: one Opus track in blocks. Clusters of a live recording have
+// an unknown size, so parents are entered and their children are read in sequence until the bytes end.
 
 const EBML = 0x1a45dfa3
 const PARENTS = new Set([0x18538067, 0x1654ae6b, 0x1f43b675, 0xa0]) // Segment, Tracks, Cluster, BlockGroup
@@ -48,7 +48,7 @@ function* children(bytes: Buffer, from: number, to: number): Generator<Element> 
   }
 }
 
-/** Elements at any depth of the parents above, in order. */
+/** Yields elements at any depth of the parents above, in order. */
 function* walk(bytes: Buffer): Generator<Element> {
   let at = 0
   while (at < bytes.length) {

@@ -19,7 +19,7 @@ type QueryRequest = {
 
 const PAGE = 1_000
 
-/** As much of Google's token endpoint and BigQuery's REST interface as the client uses. */
+/** Implements the part of Google's token endpoint and BigQuery's REST interface that the client uses. */
 export async function startBigquery(): Promise<BigqueryStandIn> {
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const statements = new Map<string, string>()
@@ -28,7 +28,7 @@ export async function startBigquery(): Promise<BigqueryStandIn> {
   let session: { id: string; leads: Leads | null } | undefined
   let running: { jobId: string; answer: object } | undefined
 
-  /** What a request to write gets: an answer, or why it is refused. */
+  /** Returns the response to a write request, or the reason why it is refused. */
   function write(request: QueryRequest): object | string {
     const { query, queryParameters = [], connectionProperties = [] } = request
     said.push(query)
@@ -95,7 +95,7 @@ export async function startBigquery(): Promise<BigqueryStandIn> {
       if (method === 'POST' && url.pathname === '/bigquery/v2/projects/p/queries') {
         const answer = write(JSON.parse(body.toString()) as QueryRequest)
         if (typeof answer === 'string') return fail(400, answer)
-        // Its answer is ready only when it is asked for.
+        // The response is available only when the client polls for it.
         running = { jobId: `writing-${said.length}`, answer }
         return sendJson(response, 200, { jobComplete: false, jobReference: { jobId: running.jobId, location: 'EU' } })
       }

@@ -1,8 +1,8 @@
 import { createSign, generateKeyPairSync } from 'node:crypto'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 
-// A certificate, for 127.0.0.1 and localhost unless it is said otherwise, that lives as long as one test, written in DER by hand: no test depends on a
-// tool of the machine, and no key stands in the repository.
+// Creates a certificate, by default for 127.0.0.1 and localhost, that exists for one test. The DER is written by hand,
+// so that no test depends on a tool of the machine and no key is in the repository.
 
 const der = (tag: number, ...content: Uint8Array[]): Buffer => {
   const body = Buffer.concat(content)
@@ -56,7 +56,10 @@ export function makeCertificate(hosts = ['localhost', '127.0.0.1']): { key: stri
   }
 }
 
-/** Trusts a certificate in this process until it is taken back. Every certificate of the tests has the same name: two at once are mixed up. */
+/**
+ * Trusts a certificate in this process. Returns a function that ends the trust. All test certificates have the same
+ * name, so two at the same time would be confused.
+ */
 export function trust(certificate: string): () => void {
   const usual = getCACertificates('default')
   setDefaultCACertificates([...usual, certificate])

@@ -4,7 +4,7 @@ const SSL_REQUEST = 80877103
 /** AuthenticationCleartextPassword. */
 const SEND_YOUR_PASSWORD = Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 3])
 
-/** A server that offers no TLS, asks for the password in clear, and remembers every byte it was sent. */
+/** A server that offers no TLS, requests the password in clear text, and records every byte it receives. */
 export async function startClearPostgres() {
   const open = new Set<Socket>()
   let heard: Buffer[] = []

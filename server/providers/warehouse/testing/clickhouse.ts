@@ -11,7 +11,10 @@ const lines = (rows: unknown[][]): string =>
 const DELETE =
   /^delete from `leads` where \(toString\(`id`\) = \{p\d+:String\}\)( or \(toString\(`id`\) = \{p\d+:String\}\))*$/
 
-/** As much of ClickHouse's HTTP interface as the client uses: sign in, a statement, names and types, rows, exceptions. */
+/**
+ * Implements the part of ClickHouse's HTTP interface that the client uses: sign in, a statement, names and types, rows,
+ * exceptions.
+ */
 export async function startClickhouse(user: string, password: string): Promise<StandIn & { leads: Leads }> {
   const leads: Leads = new Map()
   const server = await serve(({ headers, body, url }, response) => {

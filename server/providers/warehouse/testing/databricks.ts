@@ -3,8 +3,8 @@ import { createRequire } from 'node:module'
 import { apply, countMarkers, type Leads, rowsOf as leadsOf } from './leads.ts'
 import { numbers, type StandIn, serve } from './web.ts'
 
-// Databricks SQL speaks Thrift over HTTPS. The stand-in is built from the same generated service as the client, so that
-// what it reads and writes is the real protocol.
+// Databricks SQL uses Thrift over HTTPS. The stand-in is built from the same generated service as the client, so that
+// it uses the real protocol.
 
 type Reply = (error: unknown, result: unknown) => void
 type Types = Record<string, new (fields: Record<string, unknown>) => Record<string, unknown>> & {
@@ -49,7 +49,7 @@ export async function startDatabricks(
 ): Promise<StandIn & { leads: Leads }> {
   let text = ''
   const leads: Leads = new Map()
-  /** Rows that the last statement changed; null after one that reads. */
+  /** The number of rows that the last statement changed. Null after a statement that reads. */
   let changed: number | null = null
   const write = (statement: string, parameters: Parameter[]): string | undefined => {
     const kind = INSERT.test(statement) ? 'insert' : MERGE.test(statement) ? 'merge' : undefined

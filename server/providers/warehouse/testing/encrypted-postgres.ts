@@ -9,7 +9,7 @@ import { makeLogger } from '#platform/log'
 import type { makeCertificate } from './certificate.ts'
 
 type Certificate = ReturnType<typeof makeCertificate>
-/** Whatever name it is for. */
+/** Accepts a certificate for any name. */
 const checkServerIdentity = (): undefined => undefined
 
 async function isPresented(url: string, ca: string): Promise<boolean> {
@@ -24,7 +24,7 @@ async function isPresented(url: string, ca: string): Promise<boolean> {
   }
 }
 
-/** A real PostgreSQL with a certificate, and two roles: `reader`, and `guarded`, which it lets in over TLS alone. */
+/** Starts a real PostgreSQL with a certificate and two roles: `reader`, and `guarded`, which must use TLS. */
 export async function startEncryptedPostgres(certificate: Certificate, password: string) {
   const dataDir = mkdtempSync(join(tmpdir(), 'heddle-encrypted-'))
   chmodSync(dataDir, 0o711)
@@ -32,15 +32,15 @@ export async function startEncryptedPostgres(certificate: Certificate, password:
   const client = new pg.Client({ connectionString: postgres.ownerUrl })
   client.on('error', () => {})
   await client.connect()
-  // Written by the server itself: only its own account may be able to read the key.
+  // The server itself writes the file, because only its own account may be able to read the key.
   const write = (file: string, text: string): Promise<unknown> =>
     client.query(
       `copy (select '${Buffer.from(text).toString('base64')}') to program 'base64 -d > ${file} && chmod 600 ${file}'`,
     )
-  // Over TCP: a Unix socket is never encrypted.
+  // Uses TCP, because a Unix socket is never encrypted.
   const { hostname, port, href } = Object.assign(new URL(postgres.ownerUrl), { search: '' })
 
-  /** The settings are read again a moment after the server was told to. */
+  /** Changes the certificate. The server reloads its settings a moment after it was told to. */
   async function present({ key, cert }: Certificate): Promise<void> {
     await write('server.key', key)
     await write('server.crt', cert)
@@ -58,7 +58,7 @@ export async function startEncryptedPostgres(certificate: Certificate, password:
   return {
     host: hostname,
     port: Number(port),
-    /** From the next connection on. */
+    /** Takes effect with the next connection. */
     present,
     async stop(): Promise<void> {
       await client.end()

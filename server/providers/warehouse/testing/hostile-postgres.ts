@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 
-/** What the server pours out once somebody asks it for rows. */
+/** The kind of data that the server sends without end when a client fetches rows. */
 export type Flood = 'rows' | 'one value' | 'notices'
 
 const SSL_REQUEST = 80877103
@@ -39,7 +39,7 @@ const endless = ((): Buffer => {
   return Buffer.concat([head, value(1_000_000_000)])
 })()
 
-/** Lets everybody in, and pours out a flood when it is asked to fetch; knows who is still connected. */
+/** Accepts every client and sends a flood when the client fetches rows. Knows which connections are open. */
 export async function startHostilePostgres(flood: Flood, port = 0) {
   const open = new Set<Socket>()
   const pour = (socket: Socket, bytes: Buffer): void => {
@@ -63,7 +63,7 @@ export async function startHostilePostgres(flood: Flood, port = 0) {
           pour(socket, flood === 'rows' ? row : Buffer.alloc(60_000, 'x'))
         }
       } else if (data[0] === 0x50) {
-        // Parse, bind, describe, execute, sync: nothing to describe, and done.
+        // Parse, bind, describe, execute, sync: there is nothing to describe, and the statement is complete.
         socket.write(
           Buffer.concat([
             message('1', Buffer.alloc(0)),

@@ -1,11 +1,11 @@
-// The table that stand-ins let themselves be written to: `leads (id, name)`. A statement that is not exactly one of those that the
-// service writes is refused, and so is one whose parameters do not fit its markers.
+// The table that the stand-ins allow writes to: `leads (id, name)`. A statement is refused if it is not exactly one of
+// the statements that the service writes, or if its parameters do not match its markers.
 
 export type Leads = Map<number, string | null>
 
 export type Wanted = { kind: 'insert' | 'merge'; rows: [number, string | null][] }
 
-/** Rows of two parameters each; undefined where the parameters do not come to whole rows. */
+/** Returns rows of two parameters each. Undefined if the number of parameters does not match. */
 export function rowsOf(markers: number, values: unknown[]): [number, string | null][] | undefined {
   if (markers !== values.length || markers === 0 || markers % 2 !== 0) return undefined
   return Array.from({ length: markers / 2 }, (_, at) => [
@@ -14,7 +14,7 @@ export function rowsOf(markers: number, values: unknown[]): [number, string | nu
   ])
 }
 
-/** What a server says that keeps the primary key; undefined where all is well. */
+/** Enforces the primary key. Returns the server's error message, or undefined on success. */
 export function apply(leads: Leads, { kind, rows }: Wanted): string | undefined {
   if (kind === 'insert' && rows.some(([id]) => leads.has(id))) return 'duplicate key in leads'
   for (const [id, name] of rows) leads.set(id, name)

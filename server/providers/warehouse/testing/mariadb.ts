@@ -6,13 +6,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 
-// A real MariaDB, where the machine has one (Debian: apt-get install mariadb-server).
+// Starts a real MariaDB if one is installed (Debian: apt-get install mariadb-server).
 
 const PROGRAM = ['/usr/sbin/mariadbd', '/usr/sbin/mysqld'].find(existsSync)
 const INSTALL = ['/usr/bin/mariadb-install-db', '/usr/bin/mysql_install_db'].find(existsSync)
 const CLIENT = ['/usr/bin/mariadb', '/usr/bin/mysql'].find(existsSync)
 
-/** Why there is none; null where there is. */
+/** The reason why MariaDB is not available. Null if it is available. */
 export const mariadbMissing: string | null =
   PROGRAM && INSTALL && CLIENT ? null : 'MariaDB is not installed (apt-get install mariadb-server)'
 
@@ -26,7 +26,7 @@ const freePort = (): Promise<number> =>
 
 export type MariaDb = { port: number; sql(text: string): void; close(): Promise<void> }
 
-/** With a database `heddle` and a user who may do everything in it. */
+/** Starts a server with a database `heddle` and a user with all rights in it. */
 export async function startMariadb(
   user: string,
   password: string,

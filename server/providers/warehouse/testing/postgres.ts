@@ -1,6 +1,6 @@
 import pg from 'pg'
 
-/** A role of its own on the test cluster that may sign in and read, and nothing else. */
+/** Creates a separate role on the test cluster that may sign in and read, and nothing else. */
 export async function makePersonalWarehouse(superuserUrl: string, password: string) {
   const user = `reader_${Date.now().toString(36)}`
   const administer = async (statement: string): Promise<void> => {

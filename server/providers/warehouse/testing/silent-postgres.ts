@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 
-/** How far the server goes before it falls silent. */
+/** The point at which the server stops responding. */
 export type Silence = 'at once' | 'before tls' | 'after sign-in'
 
 const SSL_REQUEST = 80877103
@@ -8,7 +8,10 @@ const READY = Buffer.from([0x5a, 0, 0, 0, 5, 0x49])
 const SIGNED_IN = Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 0])
 const COMPLETE = Buffer.from([0x43, 0, 0, 0, 13, ...Buffer.from('SELECT 0\0')])
 
-/** Speaks as much of PostgreSQL's protocol as it takes to sign in and be asked `select 1`, and then says nothing any more. */
+/**
+ * Implements the part of PostgreSQL's protocol that is needed to sign in and send `select 1`, and then stops
+ * responding.
+ */
 export async function startSilentPostgres(silence: Silence) {
   const open = new Set<Socket>()
   const server = createServer((socket) => {
@@ -33,7 +36,7 @@ export async function startSilentPostgres(silence: Silence) {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     port: (server.address() as AddressInfo).port,
-    /** Connections that nobody has given up. */
+    /** The number of connections that are still open. */
     open: (): number => open.size,
     async stop(): Promise<void> {
       for (const socket of open) socket.destroy()

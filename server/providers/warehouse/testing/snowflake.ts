@@ -12,7 +12,9 @@ const INSERT = /^insert into "leads" \("id", "name"\) values \(\?, \?\)(, \(\?, 
 const MERGE =
   /^merge into "leads" as target using \(select column1 as "id", column2 as "name" from values \(\?, \?\)(, \(\?, \?\))*\) as source on target\."id" = source\."id" when matched then update set "name" = source\."name" when not matched then insert \("id", "name"\) values \(source\."id", source\."name"\)$/
 
-/** As much of Snowflake's REST interface as the client uses: log in, one query with its rows inline, log out. */
+/**
+ * Implements the part of Snowflake's REST interface that the client uses: log in, one query with inline rows, log out.
+ */
 export async function startSnowflake(
   user: string,
   password: string,
@@ -26,7 +28,7 @@ export async function startSnowflake(
       const bytes = headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body
       return JSON.parse(bytes.toString() || '{}') as Body
     }
-    /** The answer to a statement that changes rows: one column with their number. */
+    /** The response to a statement that changes rows: one column with their number. */
     const changed = (rows: number, statementTypeId = 0x3100): void =>
       sendJson(response, 200, {
         success: true,

@@ -1,7 +1,7 @@
 import { createServer, type Socket } from 'node:net'
 
-// As much of SQL Server's protocol (TDS 7.4) as the driver uses: it signs people in, keeps a table of numbers and one of leads, and
-// refuses what it does not know. No encryption, as a server without a certificate.
+// Implements the part of SQL Server's protocol (TDS 7.4) that the driver uses: sign-in, a table of numbers and a table
+// of leads. Unknown requests are refused. There is no encryption, as on a server without a certificate.
 
 type Answer = { columns: string[]; rows: (string | number | null)[][] } | { count: number } | { error: string }
 
@@ -61,7 +61,7 @@ const loginAck = (): Buffer => {
   return packet(Buffer.concat([Buffer.from([0xad]), short(body.length), body, done(null)]))
 }
 
-/** The user, the password and the database of a LOGIN7 message. */
+/** Returns the user, the password and the database of a LOGIN7 message. */
 function signInOf(body: Buffer): { user: string; password: string; database: string } {
   const textAt = (offset: number): Buffer => {
     const [at, length] = [body.readUInt16LE(offset), body.readUInt16LE(offset + 2)]
@@ -81,7 +81,10 @@ function signInOf(body: Buffer): { user: string; password: string; database: str
 
 type Call = { text: string; params: (string | number | boolean | null)[] }
 
-/** `sp_executesql` by its number, with the statement, the declarations and the values; anything else is refused. */
+/**
+ * Reads a call of `sp_executesql` by its number, with the statement, the declarations and the values. Any other call is
+ * refused.
+ */
 function callOf(body: Buffer): Call {
   let at = body.readUInt32LE(0)
   if (body.readUInt16LE(at) !== 0xffff || body.readUInt16LE(at + 2) !== 10) throw new Error('not sp_executesql')
@@ -153,7 +156,7 @@ function answerOf(answer: Answer, token: number): Buffer {
 
 export type FakeSqlServer = { port: number; said: Call[]; leads: Map<number, string | null>; close(): Promise<void> }
 
-/** Only a subquery reads; only within a transaction is written, and what is not committed is lost. */
+/** Accepts reads only as a subquery and writes only within a transaction. Uncommitted writes are lost. */
 export async function startSqlserver(user: string, password: string): Promise<FakeSqlServer> {
   const said: Call[] = []
   const leads = new Map<number, string | null>()
@@ -218,7 +221,7 @@ export async function startSqlserver(user: string, password: string): Promise<Fa
       }
       if (!signedIn) return void socket.destroy()
       if (type === BATCH) {
-        // What the driver sets when it has signed in.
+        // The settings that the driver sends after it has signed in.
         const at = body.readUInt32LE(0)
         const text = body.subarray(at).toString('utf16le')
         return void socket.write(/^\s*set /i.test(text) ? packet(done(null)) : answerOf({ error: 'a batch' }, 0xfd))

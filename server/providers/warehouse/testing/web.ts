@@ -6,7 +6,7 @@ export type Asked = { method: string; url: URL; headers: IncomingMessage['header
 export type StandIn = { port: number; asked: Asked[]; close(): Promise<void> }
 export type Answering = (asked: Asked, response: ServerResponse) => void
 
-/** A small server that keeps what it was asked; for stand-ins of vendors that speak HTTP. */
+/** A small server that records its requests, for stand-ins of vendors with an HTTP interface. */
 export async function serve(answer: Answering, tls?: { key: string; cert: string }): Promise<StandIn> {
   const asked: Asked[] = []
   const onRequest = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -39,5 +39,5 @@ export const sendJson = (response: ServerResponse, status: number, body: unknown
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
 }
 
-/** The rows that every stand-in answers with for a statement that names `numbers`. */
+/** The rows that every stand-in returns for a statement that names `numbers`. */
 export const numbers = Array.from({ length: 2_500 }, (_, n) => ({ n: n + 1, name: `number ${n + 1}` }))

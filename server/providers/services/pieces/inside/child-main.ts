@@ -1,5 +1,6 @@
-// A piece behind the wall: one request a line on standard input, one answer a line on the fourth pipe. The code of the piece is that of
-// others; nothing here protects anything, and the secrets that it is given are placeholders.
+// Runs a piece behind the wall: reads one request per line from standard input and writes one response per line to the
+// fourth pipe. The code of the piece is untrusted. Nothing in this file protects anything; the secrets it receives are
+// placeholders.
 
 import { writeSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -68,7 +69,10 @@ function load(code: string): Piece {
 
 const authsOf = (piece: Piece): Auth[] => [piece.auth].flat().filter((auth): auth is Auth => Boolean(auth))
 
-/** Credentials hold texts: what the piece knows as a switch or a number becomes one, and what is absent is as the piece suggests. */
+/**
+ * Converts the texts of a credential to the switches and numbers that the piece expects, and fills in the piece's
+ * defaults.
+ */
 function typed(piece: Piece, values: Record<string, string>): Fields {
   const props = authsOf(piece).find(({ type }) => type === 'CUSTOM_AUTH')?.props ?? {}
   const given: Fields = { ...values }
@@ -81,7 +85,7 @@ function typed(piece: Piece, values: Record<string, string>): Fields {
   return given
 }
 
-/** Since their first version of the context pieces are given the whole connection, before that its value alone. */
+/** Pieces with context version 1 or later receive the whole connection; older pieces receive only its value. */
 function authFor(piece: Piece, given: Request['auth']): unknown {
   if (!given) return undefined
   const { type, values, data = {} } = given
@@ -262,7 +266,7 @@ async function serve(request: Request): Promise<void> {
   }
 }
 
-// What a piece forgets to wait for must not end the process, which others of the workspace use.
+// A promise that a piece does not await must not end the process, which other calls of the workspace use.
 process.on('uncaughtException', () => undefined)
 process.on('unhandledRejection', () => undefined)
 createInterface({ input: process.stdin }).on('line', (line) => void serve(JSON.parse(line) as Request))
