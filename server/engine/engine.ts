@@ -5,8 +5,8 @@ import type { Logger } from '#platform/log'
 import { areaCallsFor } from './area-calls.ts'
 import { makeDatabaseClock } from './clock.ts'
 import { makeDefinitions } from './definitions.ts'
-import { makeEnds } from './ends.ts'
-import { makeDeciding, onFlowHinted } from './flow/deciding.ts'
+import { makeEndReports } from './end-reports.ts'
+import { makeFlowDecider, onFlowHinted } from './flow/decider.ts'
 import { readFigures, readHealth } from './health.ts'
 import { makeHints } from './hints.ts'
 import { makeStartQueue } from './journal/queue.ts'
@@ -17,8 +17,8 @@ import { makeReadNode } from './read-node.ts'
 import { isEnded, retryExecution } from './retrying.ts'
 import { makeSignalling } from './signalling.ts'
 import { defaultQueueLimits, type InnerStart, makeStarter, type QueueLimits } from './start.ts'
-import { defaultLimits, type WorkerLimits } from './worker/lives.ts'
-import type { Pauses } from './worker/patience.ts'
+import { defaultLimits, type WorkerLimits } from './worker/live-executions.ts'
+import type { RetryPauses } from './worker/platform-retry.ts'
 import { makeStore } from './worker/store.ts'
 import { makeWorker, type Worker } from './worker/worker.ts'
 
@@ -35,7 +35,7 @@ export type EngineOptions = {
   /** Milliseconds between two ticks of the worker. Half a second by default; only tests set it. */
   tickMs?: number
   /** The pauses between retries after a fault of the platform. Only tests set shorter ones. */
-  pauses?: Pauses
+  pauses?: RetryPauses
 }
 
 /** The hint that makes workers claim any queued execution. */
@@ -52,9 +52,9 @@ export const startEngine = async (options: EngineOptions): Promise<Engine> => {
   const hints = await makeHints({ db, log })
   const areaCalls = areaCallsFor(db.appPool.options.max)
   const readTurns = makeReadTurns()
-  const ends = makeEnds({ db, store, ports, areaCalls, log })
+  const ends = makeEndReports({ db, store, ports, areaCalls, log })
   let starter: ReturnType<typeof makeStarter>
-  const deciding = makeDeciding({
+  const deciding = makeFlowDecider({
     db,
     store,
     log,
@@ -76,7 +76,7 @@ export const startEngine = async (options: EngineOptions): Promise<Engine> => {
           pauses: options.pauses,
           limits: { ...defaultLimits, ...options.limits },
           startChild: (child) => starter.start(child, Number.POSITIVE_INFINITY),
-          tell: ends.tell,
+          reportEnds: ends.tell,
           decideSoon: deciding.soon,
         })
   const queue = makeStartQueue({ pool: db.enginePool, log })

@@ -1,5 +1,5 @@
 import type { Tx } from '#platform/db/pool'
-import { hintFlow } from './flow/deciding.ts'
+import { hintFlow } from './flow/decider.ts'
 import { gateOf } from './flow/gate.ts'
 import { initiatorsOf } from './initiators.ts'
 import { labelFields } from './journal/encode.ts'

@@ -12,8 +12,8 @@ export const isFileValue = (value: Json | undefined): value is FileValue & JsonO
   isObject(value) && Object.keys(value).length === 1 && typeof fileIdOf(value) === 'string'
 
 const fileIdOf = (value: JsonObject): Json | undefined => {
-  const facts = own(value, '$file')
-  return isObject(facts) ? own(facts, 'file_id') : undefined
+  const events = own(value, '$file')
+  return isObject(events) ? own(events, 'file_id') : undefined
 }
 
 /** Yields every file that a value names, at any depth. */

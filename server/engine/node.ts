@@ -115,7 +115,7 @@ export class Suspended extends Error {
  * Thrown by a node with the effect `at_most_once`, around an error that occurred before its effect. A fault of the
  * platform is then retried instead of leaving the outcome unknown.
  */
-export class NotBegun extends Error {
+export class NotStarted extends Error {
   constructor(cause: unknown) {
     super('the effect was not begun', { cause })
   }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { SECOND } from '#platform/clock'
 import { problem } from '#platform/errors'
 import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
-import { NotBegun } from './node.ts'
+import { NotStarted } from './node.ts'
 import type { ExecutionView } from './ports.ts'
 import { type Bench, chain, kind, startTestEngine } from './testing.ts'
 
@@ -42,7 +42,7 @@ const start = (more: { workspaceId?: string } = {}): Promise<Bench> => {
         try {
           meet('prepares', away)
         } catch (error) {
-          throw new NotBegun(error)
+          throw new NotStarted(error)
         }
         return { output: 'sent' }
       }),

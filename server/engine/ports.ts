@@ -228,7 +228,7 @@ export type Engine = {
 }
 
 /** A wait of an execution for people, from the `approval` or `clarification` node. */
-export type PeopleWait = {
+export type WaitRequest = {
   workspaceId: string
   executionId: string
   workflowId: string | null
@@ -290,10 +290,10 @@ export type EnginePorts = {
   /** Returns the workflow's `settings.finally_grace_s` or the default, in seconds. */
   finallyGrace(workspaceId: string, workflowId: string | null): Promise<number>
   /** Idempotent by (executionId, nodePath): called again after a crash, it returns the same gate. */
-  openGate(wait: PeopleWait): Promise<Opened>
-  askQuestion(wait: PeopleWait): Promise<Opened>
+  openGate(wait: WaitRequest): Promise<Opened>
+  askQuestion(wait: WaitRequest): Promise<Opened>
   /** For `wait.event`. Idempotent in the same way. */
-  awaitEvent(wait: PeopleWait): Promise<Opened>
+  awaitEvent(wait: WaitRequest): Promise<Opened>
   /** Returns the `traceparent` for requests of this node. Absent if executions are not traced. */
   traceOf?(run: { executionId: string; traceparent: string | null; nodePath: string }): string
   /**
@@ -323,7 +323,7 @@ export type EnginePorts = {
    * The node at `path` ended without an answer (it exceeded its timeout) and the execution continues, so its gate or
    * question is void. A path that ends with `[` or `.` includes everything below it, in a map or in one of its items.
    */
-  overtaken(wait: { workspaceId: string; executionId: string; path: string }): Promise<void>
+  closeAbandoned(wait: { workspaceId: string; executionId: string; path: string }): Promise<void>
   /**
    * Called after every end except success, and after success if `tellEnd` was set or a gate or question was opened.
    * Closes what is still open, starts the error workflow and notifies the owners. It is called at least once, so it

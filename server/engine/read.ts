@@ -7,7 +7,7 @@ import type { AreaCalls } from './area-calls.ts'
 import type { LoadDefinition } from './definitions.ts'
 import { initiatorsOfRow } from './initiators.ts'
 import { replay } from './interpreter/apply.ts'
-import { emptyState, type Fact, type GraphState, hasEnded } from './interpreter/state.ts'
+import { emptyState, type GraphState, hasEnded, type JournalEvent } from './interpreter/state.ts'
 import type {
   BlobRef,
   ExecutionEvent,
@@ -127,7 +127,7 @@ export const readEvents = (
 
 type Found = { row: Row; state: GraphState }
 
-const factOf = ({ type, at, data }: EventRow): Fact => ({ type, at: at.getTime(), data })
+const eventOf = ({ type, at, data }: EventRow): JournalEvent => ({ type, at: at.getTime(), data })
 
 /**
  * Limits the reads of executions with large journals to two at a time and one per workspace. Without the limit,
@@ -137,7 +137,7 @@ export const makeReadTurns = (): AreaCalls => makeWorkspaceTurns({ atOnce: 2, pe
 
 const readLight = async (tx: Tx, row: Row): Promise<Found> => {
   const events = await tx.rows<EventRow>(EVENTS, [row.workspace_id, row.execution_id, row.snapshot_seq, ALL])
-  return { row, state: replay(row.snapshot ?? emptyState(), events.map(factOf)) }
+  return { row, state: replay(row.snapshot ?? emptyState(), events.map(eventOf)) }
 }
 
 /** Reads and parses at most one page of events at a time. */
@@ -148,7 +148,7 @@ const readHeavy = async (tx: Tx, workspaceId: string, executionId: string): Prom
   for (let after = row.snapshot_seq; ; ) {
     const events = await pageRows<EventRow>(tx, EVENTS, [workspaceId, executionId, after, PAGE])
     if (events.length === 0) return { row, state }
-    state = replay(state, events.map(factOf))
+    state = replay(state, events.map(eventOf))
     after = events.at(-1)!.seq
   }
 }

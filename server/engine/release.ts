@@ -1,6 +1,6 @@
 import { bodyOf } from '#model/body'
 import type { Definition, Graph } from '#model/definition'
-import type { Fact } from './interpreter/state.ts'
+import type { JournalEvent } from './interpreter/state.ts'
 import type { EnginePorts, ExecutionEventType } from './ports.ts'
 
 // Old and new releases work side by side during an update. An older release may not understand what a newer one
@@ -8,7 +8,7 @@ import type { EnginePorts, ExecutionEventType } from './ports.ts'
 // an error.
 
 /** This release does not understand the execution, but a newer release that works on this database does. */
-export class ForNewerRelease extends Error {}
+export class NeedsNewerRelease extends Error {}
 
 /** Node types that the interpreter executes itself. */
 const control = new Set([
@@ -24,7 +24,7 @@ const control = new Set([
   'wait.event',
 ])
 
-const events: Record<ExecutionEventType, true> = {
+const eventTypes: Record<ExecutionEventType, true> = {
   'execution.started': true,
   'execution.waiting': true,
   'execution.resumed': true,
@@ -49,12 +49,12 @@ const events: Record<ExecutionEventType, true> = {
   'event.received': true,
 }
 
-export type Understanding = {
+export type ReleaseSupport = {
   ofDefinition(definition: Definition): boolean
-  ofJournal(facts: readonly Fact[]): boolean
+  ofJournal(events: readonly JournalEvent[]): boolean
 }
 
-export const makeUnderstanding = (nodes: EnginePorts['nodes']): Understanding => {
+export const makeReleaseSupport = (nodes: EnginePorts['nodes']): ReleaseSupport => {
   const known = new WeakMap<Graph, boolean>()
 
   const ofGraph = (graph: Graph): boolean =>
@@ -71,6 +71,6 @@ export const makeUnderstanding = (nodes: EnginePorts['nodes']): Understanding =>
       known.set(definition, understood)
       return understood
     },
-    ofJournal: (facts) => facts.every(({ type }) => Object.hasOwn(events, type)),
+    ofJournal: (events) => events.every(({ type }) => Object.hasOwn(eventTypes, type)),
   }
 }

@@ -172,7 +172,7 @@ export const makeStarter = (deps: {
     start: InnerStart,
     executionId: string,
     row: StartRow,
-    patience: number,
+    platformRetry: number,
   ): Promise<Started> => {
     for (const begunAt = performance.now(); ; ) {
       try {
@@ -185,7 +185,7 @@ export const makeStarter = (deps: {
         const lost =
           error instanceof Fenced || error instanceof Unknown || error instanceof Unsent || isConnectionLost(error)
         if (!lost) throw error
-        if (performance.now() - begunAt > patience) throw noAnswer(error)
+        if (performance.now() - begunAt > platformRetry) throw noAnswer(error)
         await pause(50)
       }
     }
@@ -201,14 +201,14 @@ export const makeStarter = (deps: {
   }
 
   /** `patience`: unlimited for a child whose parent waits for it. */
-  const begin = async (start: InnerStart, patience = PATIENCE): Promise<Started> => {
+  const begin = async (start: InnerStart, platformRetry = PATIENCE): Promise<Started> => {
     const executionId = start.executionId ?? newId()
-    if (patience !== Number.POSITIVE_INFINITY) refuseWhenOverloaded()
+    if (platformRetry !== Number.POSITIVE_INFINITY) refuseWhenOverloaded()
     const text = JSON.stringify([start.input, start.trigger.id, start.snapshot ?? null])
     if (hasBadText(text)) {
       throw problem('malformed', 'The input holds NUL characters or halves of surrogate pairs, which cannot be stored.')
     }
-    return within(startUntil(start, executionId, rowOf(start, text.length), patience), patience)
+    return within(startUntil(start, executionId, rowOf(start, text.length), platformRetry), platformRetry)
   }
 
   return { start: begin, startedBefore }

@@ -10,7 +10,7 @@ import { makeDiskBlobs } from '#providers/blobs/disk'
 import { type EngineOptions, startEngine } from './engine.ts'
 import { type FlowSettings, flowOf } from './flow/rules.ts'
 import type { NodeCall, NodeKind, NodeResult } from './node.ts'
-import type { EndedExecution, Engine, EnginePorts, PeopleWait, Start } from './ports.ts'
+import type { EndedExecution, Engine, EnginePorts, Start, WaitRequest } from './ports.ts'
 
 // An engine with small nodes and in-memory areas, for tests and benchmarks.
 
@@ -45,7 +45,7 @@ export type Bench = {
   db: Database
   workspaceId: string
   definitions: Map<string, Definition>
-  opened: PeopleWait[]
+  opened: WaitRequest[]
   ended: EndedExecution[]
   define(definition: Definition): string
   run(definition: Definition | string, input?: Json, more?: Partial<Start>): Promise<string>
@@ -81,9 +81,9 @@ export const startTestEngine = async (
   const db = openDatabase({ urls, log })
   const folder = await mkdtemp(join(tmpdir(), 'heddle-blobs-'))
   const definitions = options.definitions ?? new Map<string, Definition>()
-  const opened: PeopleWait[] = []
+  const opened: WaitRequest[] = []
   const ended: EndedExecution[] = []
-  const open = async (wait: PeopleWait) => {
+  const open = async (wait: WaitRequest) => {
     opened.push(wait)
     return { data: { title: wait.args.title ?? wait.args.question ?? '' } }
   }
@@ -106,7 +106,7 @@ export const startTestEngine = async (
     awaitEvent: open,
     callbackUrl: ({ nodePath }) => `https://heddle.example/api/callbacks/${nodePath}`,
     due: async () => ({ dueAt: null }),
-    overtaken: async () => {},
+    closeAbandoned: async () => {},
     ended: async (execution) => void ended.push(execution),
     blobs: makeDiskBlobs(folder),
     nodes: Object.fromEntries([echo, ...(options.nodes ?? [])].map((node) => [node.descriptor.type, node])),

@@ -1,8 +1,8 @@
 import { DAY } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
 import type { Blobs } from '#providers/blobs/index'
+import { retryWhileLocked } from './lock-retry.ts'
 import { blobsOf } from './outputs.ts'
-import { whenFree } from './when-free.ts'
 
 // Executions and their journals are partitioned by week. A week in which every execution has ended is sealed, so that
 // the search for live executions does not read it. A week that is old enough is dropped. Both operations need a lock
@@ -34,14 +34,14 @@ export async function listWeeks(db: Database): Promise<Week[]> {
 }
 
 export const ensureWeeks = (db: Database): Promise<unknown> =>
-  whenFree(() => db.engine((tx) => tx.rows('select engine.ensure_partitions()')))
+  retryWhileLocked(() => db.engine((tx) => tx.rows('select engine.ensure_partitions()')))
 
 /** Seals a past week in which no execution is live. */
 async function sealWeek(db: Database, week: Date): Promise<void> {
-  const sealed = await whenFree(() =>
+  const sealed = await retryWhileLocked(() =>
     db.engine((tx) => tx.row<{ sealed: boolean }>('select engine.seal_week($1) as sealed', [week])),
   )
-  if (sealed?.sealed) await whenFree(() => db.engine((tx) => tx.rows('select engine.confirm_seal($1)', [week])))
+  if (sealed?.sealed) await retryWhileLocked(() => db.engine((tx) => tx.rows('select engine.confirm_seal($1)', [week])))
 }
 
 /** Deletes, in portions, executions that are not deleted with a whole week. */
@@ -76,7 +76,7 @@ async function dropWeek(
 ): Promise<{ gone: number; kept: boolean }> {
   const { db, blobs, retentionDays } = deps
   await db.engine((tx) => tx.rows('select engine.clear_week($1, $2)', [week, retentionDays]))
-  const detached = await whenFree(() =>
+  const detached = await retryWhileLocked(() =>
     db.engine((tx) =>
       tx.row<{ kept: number | null }>('select engine.detach_week($1, $2, $3) as kept', [week, retentionDays, MAX_KEPT]),
     ),
@@ -122,6 +122,6 @@ export async function forgetWeeks(deps: {
     if (!kept) droppedWeeks += 1
   }
   droppedWeeks += await forgetKeptWeeks(db, blobs)
-  await whenFree(() => db.engine((tx) => tx.rows('select engine.remove_before()')))
+  await retryWhileLocked(() => db.engine((tx) => tx.rows('select engine.remove_before()')))
   return { droppedWeeks, executions }
 }

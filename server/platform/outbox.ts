@@ -1,7 +1,7 @@
 import type { Tx } from './db/pool.ts'
 
 // Events that leave the service, written in the transaction of the change. Executions write their events with their
-// journal (engine/journal/watched.ts); all other code calls `emitEvent`.
+// journal (engine/journal/event-workspaces.ts); all other code calls `emitEvent`.
 
 /** The channel of hints that the outbox has new events. */
 export const OUTBOX_HINTS = 'events_out'

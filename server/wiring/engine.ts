@@ -179,7 +179,10 @@ const voidAsked = (
     await cancelEventWaits(tx, workspaceId, executionId, path)
   })
 
-type AskingPorts = Pick<EnginePorts, 'openGate' | 'askQuestion' | 'awaitEvent' | 'callbackUrl' | 'due' | 'overtaken'>
+type AskingPorts = Pick<
+  EnginePorts,
+  'openGate' | 'askQuestion' | 'awaitEvent' | 'callbackUrl' | 'due' | 'closeAbandoned'
+>
 
 const askingPorts = (db: Database, people: People, events: Events): AskingPorts => ({
   openGate: people.gates.openGate,
@@ -190,7 +193,7 @@ const askingPorts = (db: Database, people: People, events: Events): AskingPorts 
     if (wait.kind === 'event') return eventDue(events, wait)
     return wait.kind === 'approval' ? people.gates.gateDue(wait) : people.questions.questionDue(wait)
   },
-  overtaken: ({ workspaceId, executionId, path }) => voidAsked(db, people, workspaceId, executionId, path),
+  closeAbandoned: ({ workspaceId, executionId, path }) => voidAsked(db, people, workspaceId, executionId, path),
 })
 
 /** Wires the records of executions for users: statistics, search texts, logs, traces. */

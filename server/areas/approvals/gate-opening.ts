@@ -1,7 +1,7 @@
 import { NodeFailure } from '#engine/node'
 import { approval } from '#engine/nodes/approval'
 import { checkArgs } from '#engine/nodes/kind'
-import type { Opened, PeopleWait } from '#engine/ports'
+import type { Opened, WaitRequest } from '#engine/ports'
 import type { Tx } from '#platform/db/pool'
 import { newId, toWire } from '#platform/ids'
 import { reasonToExclude, withHolders } from './excluded.ts'
@@ -38,7 +38,7 @@ const opened = (gate: store.Gate): Opened => ({
  * Opens a gate when an execution reaches an approval node. A repeated call after a crash returns the same gate. With
  * a different payload or version it opens a new gate.
  */
-export async function openGate(deps: GateDependencies, wait: PeopleWait): Promise<Opened> {
+export async function openGate(deps: GateDependencies, wait: WaitRequest): Promise<Opened> {
   checkArgs(approval.descriptor, given(wait.args))
   const policy = readPolicy(wait.args.policy)
   const payload = wait.args.payload ?? null

@@ -1,4 +1,4 @@
-import type { PeopleWait } from '#engine/ports'
+import type { WaitRequest } from '#engine/ports'
 import type { Tx } from '#platform/db/pool'
 import type { GateDependencies } from './gate-dependencies.ts'
 import { gateDue } from './gate-due.ts'
@@ -12,7 +12,7 @@ import type { Gate } from './store.ts'
 // time or with the execution.
 
 export const makeGates = (deps: GateDependencies) => ({
-  openGate: (wait: PeopleWait) => openGate(deps, wait),
+  openGate: (wait: WaitRequest) => openGate(deps, wait),
   gateDue: (wait: Parameters<typeof gateDue>[1]) => gateDue(deps, wait),
   editCall: (tx: Tx, gate: Gate, edit: Edit) => editCall(deps, tx, gate, edit),
   settle: (tx: Tx, gate: Gate) => settle(deps, tx, gate),

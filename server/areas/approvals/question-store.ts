@@ -1,4 +1,4 @@
-import type { PeopleWait } from '#engine/ports'
+import type { WaitRequest } from '#engine/ports'
 import type { Json } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
 import { type ListInput, readList } from '#platform/http/list'
@@ -34,11 +34,11 @@ export type Row = {
 /** A question, and whether the answering person is one of the people who may answer it. */
 export type Asked = Row & { named: boolean }
 
-export type WhereAsked = Pick<PeopleWait, 'workspaceId' | 'executionId' | 'nodePath'>
+export type WhereAsked = Pick<WaitRequest, 'workspaceId' | 'executionId' | 'nodePath'>
 
 type Key = Pick<Row, 'workspace_id' | 'clarification_id'>
 
-export const insertQuestion = (tx: Tx, { args, ...wait }: PeopleWait, reuseKey: Buffer | null): Promise<Row> =>
+export const insertQuestion = (tx: Tx, { args, ...wait }: WaitRequest, reuseKey: Buffer | null): Promise<Row> =>
   tx.row<Row>(
     `insert into questions (workspace_id, clarification_id, execution_id, workflow_id, node_path, node_id, question, schema, who, on_due, default_answer, started_by, due_at, reuse_key)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, date_trunc('milliseconds', now() + make_interval(secs => $13)), $14) returning *`,

@@ -2,7 +2,7 @@ import { validateInTurn } from '#engine/checking'
 import { NodeFailure } from '#engine/node'
 import { clarification } from '#engine/nodes/clarification'
 import { checkArgs } from '#engine/nodes/kind'
-import type { Engine, Opened, PeopleWait, Settled } from '#engine/ports'
+import type { Engine, Opened, Settled, WaitRequest } from '#engine/ports'
 import type { Turns } from '#engine/worker/turns'
 import type { Json } from '#model/definition'
 import { validateJson } from '#model/json-schema'
@@ -63,7 +63,7 @@ const opened = (row: Row, suggested?: Earlier): Opened => ({
   dueAt: remindAt(row) ?? row.due_at,
 })
 
-async function askQuestion(deps: QuestionDependencies, wait: PeopleWait): Promise<Opened> {
+async function askQuestion(deps: QuestionDependencies, wait: WaitRequest): Promise<Opened> {
   const { args } = wait
   checkArgs(clarification.descriptor, given(args))
   const [wrong] = checkSchema(args.schema ?? {})
@@ -195,7 +195,7 @@ async function cancelOpen(tx: Tx, workspaceId: string, executionId: string, path
 type AnswerArgs = Parameters<typeof answer> extends [unknown, ...infer Rest] ? Rest : never
 
 export const makeQuestions = (deps: QuestionDependencies) => ({
-  askQuestion: (wait: PeopleWait) => askQuestion(deps, wait),
+  askQuestion: (wait: WaitRequest) => askQuestion(deps, wait),
   questionDue: (wait: store.WhereAsked) => questionDue(deps, wait),
   answer: (...args: AnswerArgs) => answer(deps, ...args),
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { PeopleWait } from '#engine/ports'
+import type { WaitRequest } from '#engine/ports'
 import { canonicalText } from '#model/canonical'
 import type { Json, JsonObject } from '#model/definition'
 import { validateJson } from '#model/json-schema'
@@ -27,7 +27,7 @@ export function reuseOf({
   args,
   versionId,
   workflowId,
-}: Pick<PeopleWait, 'args' | 'versionId' | 'workflowId'>): Reuse | null {
+}: Pick<WaitRequest, 'args' | 'versionId' | 'workflowId'>): Reuse | null {
   const { key, for_s, use = 'take' } = (args.reuse ?? {}) as { key?: Json; for_s?: number; use?: Reuse['use'] }
   if (key === undefined || key === null || for_s === undefined || versionId === null || workflowId === null) return null
   return { key: createHash('sha256').update(canonicalText(key)).digest(), forS: for_s, use }

@@ -1,5 +1,5 @@
 import type { FlowSettings } from '#engine/flow/rules'
-import type { PeopleWait } from '#engine/ports'
+import type { WaitRequest } from '#engine/ports'
 import type { Json } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
 import { newId } from '#platform/ids'
@@ -22,7 +22,7 @@ export type Wait = {
 export const FIRST_ID = '00000000-0000-0000-0000-000000000000'
 
 export type Incoming = { event_id: string; name: string | null; data: Json; callback_hash: Buffer | null }
-export type Where = Pick<PeopleWait, 'workspaceId' | 'executionId' | 'nodePath'>
+export type Where = Pick<WaitRequest, 'workspaceId' | 'executionId' | 'nodePath'>
 
 /**
  * Prevents a race between storing a kept event and opening a wait for it. The event takes the lock exclusively; waits
@@ -43,7 +43,7 @@ export const lockLatest = (tx: Tx, { workspaceId, executionId, nodePath }: Where
     [workspaceId, executionId, nodePath],
   )
 
-export const insertWait = (tx: Tx, { args, ...wait }: PeopleWait, callbackHash: Buffer): Promise<Wait> =>
+export const insertWait = (tx: Tx, { args, ...wait }: WaitRequest, callbackHash: Buffer): Promise<Wait> =>
   tx.row<Wait>(
     `insert into event_waits (workspace_id, wait_id, execution_id, workflow_id, node_path, node_id, key, callback_hash, schema, on_due, due_at)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, date_trunc('milliseconds', now() + make_interval(secs => $11))) returning *`,

@@ -2,7 +2,7 @@ import { validateInTurn } from '#engine/checking'
 import { NodeFailure } from '#engine/node'
 import { checkArgs } from '#engine/nodes/kind'
 import { waitEvent } from '#engine/nodes/wait-event'
-import type { Engine, Opened, PeopleWait, Settled } from '#engine/ports'
+import type { Engine, Opened, Settled, WaitRequest } from '#engine/ports'
 import type { Turns } from '#engine/worker/turns'
 import type { Json, JsonObject } from '#model/definition'
 import { checkSchema } from '#model/json-schema-check'
@@ -102,7 +102,7 @@ async function takeKept(parts: WaitParts, tx: Tx, wait: Wait, callbackHash: Buff
   return undefined
 }
 
-async function openWait(parts: WaitParts, wait: PeopleWait): Promise<Opened> {
+async function openWait(parts: WaitParts, wait: WaitRequest): Promise<Opened> {
   const callbackHash = callbackHashOf(wait.nodePath)
   return parts.db.tenant({ workspaceId: wait.workspaceId, userId: null }, async (tx) => {
     const present = await store.lockLatest(tx, wait)
@@ -120,7 +120,7 @@ async function openWait(parts: WaitParts, wait: PeopleWait): Promise<Opened> {
  * Opens a wait. If two workers open the same wait at once, the unique index refuses the second, which then reads the
  * existing wait.
  */
-export async function awaitEvent(parts: WaitParts, wait: PeopleWait): Promise<Opened> {
+export async function awaitEvent(parts: WaitParts, wait: WaitRequest): Promise<Opened> {
   const args = Object.fromEntries(Object.entries(wait.args).filter(([, value]) => value !== null))
   checkArgs(waitEvent.descriptor, args)
   const [wrong] = checkSchema(args.schema ?? {})

@@ -117,11 +117,11 @@ export const makeRecordPeople =
     for (let at = 0; at < executionIds.length; at += AT_ONCE) {
       const ids = executionIds.slice(at, at + AT_ONCE)
       const past = await deps.db.tenant(scope, (tx) => readPast(tx, workspaceId, ids))
-      for (const [executionId, { row, facts }] of past) {
-        if (row.too_large || facts[0]?.type !== 'execution.started') continue
+      for (const [executionId, { row, events }] of past) {
+        if (row.too_large || events[0]?.type !== 'execution.started') continue
         const definition = await deps.loadDefinition(workspaceId, row.definition_ref).catch(() => undefined)
         if (!definition?.nodes.some(({ type }) => isJournalled(deps.nodes, type))) continue
-        const whole = await withBlobs(deps.blobs, facts).catch((error: unknown) => {
+        const whole = await withBlobs(deps.blobs, events).catch((error: unknown) => {
           if (error instanceof Unreplayable) return undefined
           throw error
         })

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { checkShares, replaceShares } from '#areas/teams/shares'
-import { hintFlow } from '#engine/flow/deciding'
+import { hintFlow } from '#engine/flow/decider'
 import { requireStanding, type StandingIn } from '#platform/access/check'
 import type { Standing } from '#platform/access/words'
 import { recordAudit } from '#platform/audit'

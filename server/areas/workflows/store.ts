@@ -1,5 +1,5 @@
 import { sharesColumn } from '#areas/teams/shares'
-import { hintFlow } from '#engine/flow/deciding'
+import { hintFlow } from '#engine/flow/decider'
 import type { FlowSettings } from '#engine/flow/rules'
 import { nudge } from '#engine/nudges'
 import type { Json } from '#model/definition'

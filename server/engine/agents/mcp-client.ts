@@ -25,7 +25,7 @@ export type McpSession = {
 export const MCP_VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05']
 const TIMEOUT = 120 * SECOND
 /** The timeout of the request that ends a session. The request is sent even if the call was aborted. */
-const FAREWELL = 3 * SECOND
+const CLOSE_TIMEOUT = 3 * SECOND
 const MAX_PAGES = 20
 const MAX_TOOLS = 200
 
@@ -79,7 +79,7 @@ export const openMcpSession = async (
 
   const close = async (): Promise<void> => {
     if (session === null) return
-    await send('DELETE', null, AbortSignal.timeout(FAREWELL)).then(
+    await send('DELETE', null, AbortSignal.timeout(CLOSE_TIMEOUT)).then(
       (response) => response.body?.cancel(),
       () => {},
     )

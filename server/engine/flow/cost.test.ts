@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Database, openDatabase, type Tx } from '#platform/db/pool'
 import { newId } from '#platform/ids'
 import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
-import { TICK } from '../worker/beat-store.ts'
+import { TICK } from '../worker/heartbeat-store.ts'
 import { groupOf } from './gate.ts'
 
 // Measures how many rows the rules read while many executions wait for a place. The database has no statistics of

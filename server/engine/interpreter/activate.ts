@@ -6,14 +6,14 @@ import { NodeFailure } from '../node.ts'
 import { fail } from '../nodes/fail.ts'
 import { type ControlKind, checkArgs } from '../nodes/kind.ts'
 import { wait } from '../nodes/wait.ts'
-import { askingOf, commandFor, loopArgs, mapArgs } from './commands.ts'
+import { commandFor, loopArgs, mapArgs, requestKindOf } from './commands.ts'
 import { failed } from './failing.ts'
-import { compute, decide, isSpent, type Pass, record } from './pass.ts'
+import { compute, decide, isUsedUp, type Pass, record } from './pass.ts'
 import { edgeState, scopeAt } from './scope.ts'
 import { succeed } from './succeed.ts'
 
 /** Values that are shown to people are also stored in lists, so their size limit is lower. */
-const sizeFor = ({ type }: Node): number => (askingOf(type) ? MAX_SHOWN_SIZE : MAX_VALUE_SIZE)
+const sizeFor = ({ type }: Node): number => (requestKindOf(type) ? MAX_SHOWN_SIZE : MAX_VALUE_SIZE)
 
 /**
  * `now()` is the time when the node first started. It is the same on every attempt and after a takeover, so the
@@ -47,7 +47,7 @@ const branch = (pass: Pass, node: Node): JsonObject | undefined => {
   const scope = scopeAt(pass.context, pass.state, pass.state.seq, momentFor(pass, node.id))
   const cases = (node.args?.cases ?? []) as { port: string; when: { $cel: string } }[]
   for (let at = pass.cases.get(node.id) ?? 0; at < cases.length; at += 1) {
-    if (isSpent(pass)) {
+    if (isUsedUp(pass)) {
       pass.cases.set(node.id, at)
       return undefined
     }
@@ -146,7 +146,7 @@ const begin = (pass: Pass, node: Node, attempt: number): boolean => {
       // The arguments are resolved before the start is recorded, so the first attempt sees the same values as every
       // later one.
       const resolved = args()
-      start(askingOf(node.type) ? expiry(pass, node) : {})
+      start(requestKindOf(node.type) ? expiry(pass, node) : {})
       const state = pass.state.nodes[id]
       const command = state && commandFor(pass.compiled, id, state, () => resolved)
       if (command) pass.commands.push(command)

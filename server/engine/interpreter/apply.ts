@@ -1,6 +1,15 @@
 import type { ExecutionError, Json, JsonObject } from '#model/definition'
 import type { BlobRef } from '../ports.ts'
-import type { Asking, Ending, Fact, GraphState, LoopProgress, MapProgress, NodeState, Wait } from './state.ts'
+import type {
+  Ending,
+  GraphState,
+  JournalEvent,
+  LoopProgress,
+  MapProgress,
+  NodeState,
+  RequestKind,
+  Wait,
+} from './state.ts'
 
 // The only place where a journal event changes the state. It is used for live events and for reading the journal
 // back, so both give the same state.
@@ -18,8 +27,8 @@ const merged = (ranges: [number, number][], from: number, to: number): [number, 
   return result
 }
 
-const begun = (state: GraphState, old: NodeState | undefined, fact: Fact): NodeState => {
-  const { data, at } = fact
+const begun = (state: GraphState, old: NodeState | undefined, event: JournalEvent): NodeState => {
+  const { data, at } = event
   const until = time(data.until)
   const expires = time(data.expires)
   const wait: Wait | undefined =
@@ -40,37 +49,42 @@ const begun = (state: GraphState, old: NodeState | undefined, fact: Fact): NodeS
   }
 }
 
-const settled = (state: GraphState, old: NodeState | undefined, fact: Fact, rest: Partial<NodeState>): NodeState => ({
+const settled = (
+  state: GraphState,
+  old: NodeState | undefined,
+  event: JournalEvent,
+  rest: Partial<NodeState>,
+): NodeState => ({
   status: 'succeeded',
-  attempt: Number(fact.data.attempt ?? 1),
+  attempt: Number(event.data.attempt ?? 1),
   ready: old?.ready ?? state.seq,
   settled: state.seq,
-  started_at: old?.started_at ?? fact.at,
-  finished_at: fact.at,
-  ...(typeof fact.data.port === 'string' && { port: fact.data.port }),
-  ...(fact.data.blob !== undefined && { blob: fact.data.blob as unknown as BlobRef }),
-  ...(fact.data.output !== undefined && { output: fact.data.output }),
+  started_at: old?.started_at ?? event.at,
+  finished_at: event.at,
+  ...(typeof event.data.port === 'string' && { port: event.data.port }),
+  ...(event.data.blob !== undefined && { blob: event.data.blob as unknown as BlobRef }),
+  ...(event.data.output !== undefined && { output: event.data.output }),
   ...rest,
 })
 
-const applyToNode = (state: GraphState, id: string, fact: Fact): NodeState | undefined => {
+const applyToNode = (state: GraphState, id: string, event: JournalEvent): NodeState | undefined => {
   const old = state.nodes[id]
-  const { data } = fact
-  switch (fact.type) {
+  const { data } = event
+  switch (event.type) {
     case 'node.started':
-      return begun(state, old, fact)
+      return begun(state, old, event)
     case 'node.succeeded':
-      return settled(state, old, fact, {})
+      return settled(state, old, event, {})
     case 'node.failed':
-      return settled(state, old, fact, { status: 'failed', error: data.error as unknown as ExecutionError })
+      return settled(state, old, event, { status: 'failed', error: data.error as unknown as ExecutionError })
     case 'node.skipped':
-      return settled(state, old, fact, { status: 'skipped', attempt: 0 })
+      return settled(state, old, event, { status: 'skipped', attempt: 0 })
     case 'node.retrying': {
       // A node that failed before it started, for example because of an expression in its arguments, has no state
       // yet.
-      const before = old ?? begun(state, undefined, fact)
+      const before = old ?? begun(state, undefined, event)
       const { map: _map, loop: _loop, expires: _expires, ...rest } = before
-      const until = time(data.next_attempt_at) ?? fact.at
+      const until = time(data.next_attempt_at) ?? event.at
       return { ...rest, status: 'waiting', wait: { kind: 'retry', until } }
     }
     case 'node.progress': {
@@ -105,7 +119,7 @@ const applyToNode = (state: GraphState, id: string, fact: Fact): NodeState | und
     case 'event.awaited': {
       if (!old) return undefined
       const { node_id: _node, due_at, look_at, ...rest } = data
-      const kind = fact.type.slice(0, fact.type.indexOf('.')) as Asking
+      const kind = event.type.slice(0, event.type.indexOf('.')) as RequestKind
       const due = look_at === undefined ? undefined : time(due_at)
       const wait = {
         kind,
@@ -143,10 +157,10 @@ const closed = (state: GraphState, at: number): Record<string, NodeState> => {
 }
 
 /** Changes `state` in place, but replaces its nodes. The caller owns the state and its `nodes` record. */
-export const apply = (state: GraphState, fact: Fact): void => {
+export const apply = (state: GraphState, event: JournalEvent): void => {
   state.seq += 1
-  const { data } = fact
-  switch (fact.type) {
+  const { data } = event
+  switch (event.type) {
     case 'execution.started':
       if (data.vars) state.vars = data.vars as JsonObject
       return
@@ -162,13 +176,13 @@ export const apply = (state: GraphState, fact: Fact): void => {
         if (until !== undefined) state.ending = { ...state.ending, until }
         return
       }
-      state.nodes = closed(state, fact.at)
+      state.nodes = closed(state, event.at)
       const { status, ...rest } = data
       const error = rest.error as unknown as ExecutionError | undefined
       state.ending = {
         status: status as Ending['status'],
         seq: state.seq,
-        at: fact.at,
+        at: event.at,
         data: rest,
         ...(error && { error }),
       }
@@ -181,8 +195,8 @@ export const apply = (state: GraphState, fact: Fact): void => {
     case 'execution.failed':
     case 'execution.cancelled':
     case 'execution.timed_out': {
-      const status = fact.type.slice('execution.'.length) as 'failed' | 'cancelled' | 'timed_out'
-      state.nodes = closed(state, fact.at)
+      const status = event.type.slice('execution.'.length) as 'failed' | 'cancelled' | 'timed_out'
+      state.nodes = closed(state, event.at)
       state.status = status
       if (data.error) state.error = data.error as unknown as ExecutionError
       if (data.permanent === true) state.permanent = true
@@ -191,15 +205,15 @@ export const apply = (state: GraphState, fact: Fact): void => {
   }
   // Events of a node inside a map contain its path. They are only shown to people; item rows contain the state.
   if (typeof data.node_id !== 'string' || data.in_map === true) return
-  const next = applyToNode(state, data.node_id, fact)
+  const next = applyToNode(state, data.node_id, event)
   // An execution that would have succeeded fails with the first `finally` node that fails.
   if (data.handled === 'finally' && state.ending && !state.ending.error)
     state.ending = { ...state.ending, error: data.error as unknown as ExecutionError }
   if (next) state.nodes[data.node_id] = next
 }
 
-export const replay = (state: GraphState, facts: Iterable<Fact>): GraphState => {
+export const replay = (state: GraphState, events: Iterable<JournalEvent>): GraphState => {
   const next = { ...state, nodes: { ...state.nodes } }
-  for (const fact of facts) apply(next, fact)
+  for (const event of events) apply(next, event)
   return next
 }

@@ -2,13 +2,13 @@ import { hasBody } from '#model/body'
 import type { Graph, Json, JsonObject, Node } from '#model/definition'
 import { NodeFailure } from '../node.ts'
 import type { Compiled } from './graph.ts'
-import type { Asking, NodeState } from './state.ts'
+import type { NodeState, RequestKind } from './state.ts'
 
-/** An action that the worker performs after the facts that led to it are durable. */
+/** An action that the worker performs after the events that led to it are durable. */
 export type Command =
   | { do: 'run'; node: string; type: string; attempt: number; args: JsonObject; timeoutS?: number }
-  | { do: 'open'; node: string; people: Asking; args: JsonObject }
-  | { do: 'due'; node: string; people: Asking }
+  | { do: 'open'; node: string; people: RequestKind; args: JsonObject }
+  | { do: 'due'; node: string; people: RequestKind }
   /**
    * `node` is a prefix of paths: a node, everything below it if it ends with `[` (a map), or the whole item if it is
    * empty.
@@ -89,12 +89,13 @@ export const mapArgs = (args: JsonObject): MapArgs => {
 }
 
 /** The node kinds that ask people or wait for an event, and what each of them opens. */
-const ASKING: Readonly<Record<string, Asking>> = {
+const REQUEST_KINDS: Readonly<Record<string, RequestKind>> = {
   approval: 'approval',
   clarification: 'clarification',
   'wait.event': 'event',
 }
-export const askingOf = (type: string): Asking | undefined => (Object.hasOwn(ASKING, type) ? ASKING[type] : undefined)
+export const requestKindOf = (type: string): RequestKind | undefined =>
+  Object.hasOwn(REQUEST_KINDS, type) ? REQUEST_KINDS[type] : undefined
 
 /**
  * The node kinds that request approval or start executions while they run. They are suspended until the result
@@ -111,7 +112,7 @@ export const closingOf = ({ id, type, args }: Node, attempt: number): Command[] 
   if (hasBody(type)) return [{ do: 'close', node: `${id}${attempt > 1 ? `#${attempt}` : ''}[` }]
   // A child that is not awaited continues on its own.
   if (type === 'subworkflow') return args?.wait === false ? [] : [{ do: 'abandon', node: id, attempt }]
-  return askingOf(type) || mayBeSuspended(type) ? [{ do: 'close', node: id }] : []
+  return requestKindOf(type) || mayBeSuspended(type) ? [{ do: 'close', node: id }] : []
 }
 
 /**
@@ -135,7 +136,7 @@ export const commandFor = (
     case 'approval':
     case 'clarification':
     case 'wait.event':
-      return { do: 'open', node: id, people: askingOf(node.type) as Asking, args: args() }
+      return { do: 'open', node: id, people: requestKindOf(node.type) as RequestKind, args: args() }
     case 'subworkflow':
       return { do: 'child', node: id, attempt: state.attempt, args: args(), again: true }
     case 'map':

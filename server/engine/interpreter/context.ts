@@ -1,6 +1,6 @@
 import type { Graph, Json, JsonObject } from '#model/definition'
 import type { Effect } from '#model/node'
-import type { Held } from './held.ts'
+import type { OutputSize } from './output-size.ts'
 
 /** The values that stay the same while a graph is executed. */
 export type Context = {
@@ -27,7 +27,7 @@ export type Context = {
   /** Inside a body: the outputs of the nodes of the surrounding graph. */
   outer?: Record<string, { output: Json }>
   /** Returns the sizes of the other graphs of the execution: other items of a map, and the surrounding graphs. */
-  elsewhere?(): Held
+  otherGraphsSize?(): OutputSize
 }
 
 export type EdgeState = 'open' | 'taken' | 'dead' | { failed: unknown }

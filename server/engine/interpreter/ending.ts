@@ -33,8 +33,8 @@ export const conclude = (pass: Pass, status: Ending['status'], data: JsonObject,
   const { results: _results, ...kept } = data
   record(pass, 'execution.ending', { ...kept, status })
   pass.commands = [...closing, { do: 'grace', node: '' }]
-  pass.look = [...last]
-  pass.again = []
+  pass.toExamine = [...last]
+  pass.toRetry = []
 }
 
 const resultsAt = (pass: Pass, position: number, at: number): Json => {

@@ -29,22 +29,22 @@ export const failed = (
     const next = new Date(pass.at + delay).toISOString()
     return record(pass, 'node.retrying', { node_id: id, attempt, error, next_attempt_at: next })
   }
-  const facts: JsonObject = { node_id: id, attempt, error }
+  const data: JsonObject = { node_id: id, attempt, error }
   const routed = node.on_error === 'route' && pass.compiled.outgoing.get(id)?.some((edge) => edge.from.port === 'error')
   if (routed) {
-    record(pass, 'node.failed', { ...facts, handled: 'route', port: 'error', output: error })
+    record(pass, 'node.failed', { ...data, handled: 'route', port: 'error', output: error })
     return settle(pass, id)
   }
   if (node.on_error === 'continue') {
-    record(pass, 'node.failed', { ...facts, handled: 'continue', output: null })
+    record(pass, 'node.failed', { ...data, handled: 'continue', output: null })
     return settle(pass, id)
   }
   if (pass.state.ending) {
     // The other `finally` nodes still run.
-    record(pass, 'node.failed', { ...facts, handled: 'finally', output: null })
+    record(pass, 'node.failed', { ...data, handled: 'finally', output: null })
     return settle(pass, id)
   }
-  record(pass, 'node.failed', facts)
+  record(pass, 'node.failed', data)
   // Tells people who could retry the execution that it would fail in the same way.
   conclude(pass, 'failed', { error, ...((!retryable || more.isPermanent) && { permanent: true }) })
 }

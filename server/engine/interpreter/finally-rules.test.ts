@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { Definition, Json } from '#model/definition'
 import { NodeFailure } from '../node.ts'
-import { advance, begin, resume, type Step } from './advance.ts'
+import { advance, resume, type Step, startGraph } from './advance.ts'
 import { closingOf, loopArgs, mapArgs } from './commands.ts'
-import type { Happening } from './happening.ts'
+import type { GraphMessage } from './graph-message.ts'
 import { UNLIMITED } from './pass.ts'
 import type { GraphState } from './state.ts'
 import { commands, contextOf, edge, node, types } from './testing.ts'
@@ -17,39 +17,39 @@ const graph: Definition = {
 }
 const context = contextOf(graph)
 
-const done = (id: string, output: Json = id): Happening => ({ kind: 'done', node: id, attempt: 1, output })
-const error = (id: string, code = 'broken'): Happening => ({
+const done = (id: string, output: Json = id): GraphMessage => ({ kind: 'done', node: id, attempt: 1, output })
+const error = (id: string, code = 'broken'): GraphMessage => ({
   kind: 'error',
   node: id,
   attempt: 1,
   error: { code, message: code },
   retryable: false,
 })
-const cancel: Happening = { kind: 'cancel', data: { by: 'ann' } }
-const timeout: Happening = { kind: 'timeout' }
+const cancel: GraphMessage = { kind: 'cancel', data: { by: 'ann' } }
+const timeout: GraphMessage = { kind: 'timeout' }
 
-const last = ({ facts }: Step) => {
-  const { type, data } = facts.at(-1)!
+const last = ({ events }: Step) => {
+  const { type, data } = events.at(-1)!
   return [type, (data as { error?: { code?: string } }).error?.code ?? null]
 }
 
-const endedBy = (how: Happening): Step => advance(context, begin(context, 0).state, [how], 1_000)
-const graced = (how: Happening): GraphState =>
+const endedBy = (how: GraphMessage): Step => advance(context, startGraph(context, 0).state, [how], 1_000)
+const graced = (how: GraphMessage): GraphState =>
   advance(context, endedBy(how).state, [{ kind: 'grace', until: 5_000 }], 1_100).state
 
 describe('an execution with finally nodes', () => {
   test('does not start its finally nodes with the other nodes', () => {
-    expect(commands(begin(context, 0))).toEqual(['run work'])
+    expect(commands(startGraph(context, 0))).toEqual(['run work'])
   })
 
-  test.each<[string, Happening, string]>([
+  test.each<[string, GraphMessage, string]>([
     ['succeeded', done('work'), 'succeeded'],
     ['failed', error('work'), 'failed'],
     ['cancelled', cancel, 'cancelled'],
     ['timed out', timeout, 'timed_out'],
   ])('that ends as %s announces its end, requests the time limit and runs its finally nodes', (_name, how, status) => {
     const step = endedBy(how)
-    expect(step.facts.find(({ type }) => type === 'execution.ending')?.data).toMatchObject({ status })
+    expect(step.events.find(({ type }) => type === 'execution.ending')?.data).toMatchObject({ status })
     expect(commands(step)).toEqual(['grace ', 'run tidy', 'run tell'])
     expect(step.state.nodes.work?.status).toBe(status === 'succeeded' ? 'succeeded' : 'failed')
   })
@@ -59,9 +59,9 @@ describe('an execution with finally nodes', () => {
     expect(state.nodes.work).toMatchObject({ status: 'failed', error: { code: 'interrupted' } })
   })
 
-  const both: Happening[] = [done('tidy'), done('tell')]
-  const oneFails: Happening[] = [error('tidy', 'untidy'), done('tell')]
-  test.each<[string, Happening, Happening[], number, string, string | null]>([
+  const both: GraphMessage[] = [done('tidy'), done('tell')]
+  const oneFails: GraphMessage[] = [error('tidy', 'untidy'), done('tell')]
+  test.each<[string, GraphMessage, GraphMessage[], number, string, string | null]>([
     ['succeeded, they succeed', done('work'), both, 2_000, 'execution.succeeded', null],
     ['succeeded, one fails', done('work'), oneFails, 2_000, 'execution.failed', 'untidy'],
     ['succeeded, they take too long', done('work'), [{ kind: 'time' }], 5_000, 'execution.failed', 'finally_timeout'],
@@ -80,7 +80,7 @@ describe('an execution with finally nodes', () => {
 
   test('returns the results from before its finally nodes', () => {
     const step = advance(context, endedBy(done('work', 7)).state, both, 2_000)
-    expect(step.facts.at(-1)!.data).toMatchObject({ results: 7 })
+    expect(step.events.at(-1)!.data).toMatchObject({ results: 7 })
   })
 
   test('ends only after all of its finally nodes', () => {
@@ -91,14 +91,14 @@ describe('an execution with finally nodes', () => {
 
   test('cuts its finally nodes short only after their time limit, and sets the time limit once', () => {
     const state = graced(done('work'))
-    expect(advance(context, state, [{ kind: 'time' }], 4_999).facts).toEqual([])
-    expect(advance(context, state, [{ kind: 'grace', until: 9_000 }], 2_000).facts).toEqual([])
-    expect(advance(context, begin(context, 0).state, [{ kind: 'grace', until: 9_000 }], 2_000).facts).toEqual([])
+    expect(advance(context, state, [{ kind: 'time' }], 4_999).events).toEqual([])
+    expect(advance(context, state, [{ kind: 'grace', until: 9_000 }], 2_000).events).toEqual([])
+    expect(advance(context, startGraph(context, 0).state, [{ kind: 'grace', until: 9_000 }], 2_000).events).toEqual([])
   })
 
   test('cannot be cancelled while its finally nodes run', () => {
     const step = advance(context, graced(done('work')), [cancel, timeout], 2_000)
-    expect(step.facts).toEqual([])
+    expect(step.events).toEqual([])
     expect(last(advance(context, step.state, both, 2_500))).toEqual(['execution.succeeded', null])
   })
 
@@ -107,7 +107,7 @@ describe('an execution with finally nodes', () => {
       nodes: [node('work'), node('tidy', { finally: true }), node('then', { finally: true })],
       edges: [edge('tidy', 'then')],
     })
-    const ending = advance(chained, begin(chained, 0).state, [done('work')], 1_000)
+    const ending = advance(chained, startGraph(chained, 0).state, [done('work')], 1_000)
     expect(commands(ending)).toEqual(['grace ', 'run tidy'])
     expect(commands(advance(chained, ending.state, [error('tidy')], 2_000))).toEqual(['run then'])
     expect(commands(advance(chained, ending.state, [done('tidy')], 2_000))).toEqual(['run then'])
@@ -118,7 +118,7 @@ describe('an execution with finally nodes', () => {
       nodes: [node('work'), node('tidy', { finally: true }), node('then', { finally: true })],
       edges: [edge('tidy', 'then', 'other')],
     })
-    const ending = advance(apart, begin(apart, 0).state, [done('work')], 1_000)
+    const ending = advance(apart, startGraph(apart, 0).state, [done('work')], 1_000)
     const step = advance(apart, ending.state, [done('tidy')], 2_000)
     expect(step.state.nodes.then?.status).toBe('skipped')
     expect(last(step)).toEqual(['execution.succeeded', null])
@@ -135,7 +135,7 @@ describe('an execution with finally nodes', () => {
       ],
       edges: [edge('gate', 'after')],
     })
-    const step = advance(asking, begin(asking, 0).state, [cancel], 1_000)
+    const step = advance(asking, startGraph(asking, 0).state, [cancel], 1_000)
     expect(commands(step).toSorted()).toEqual(['abandon sub', 'close gate', 'grace ', 'run tidy'].toSorted())
   })
 

@@ -3,10 +3,10 @@ import type { ExecutionError, Graph, Json, JsonObject } from '#model/definition'
 import { differences, type Ended } from '#test/oracle/compare'
 import { makeGraph, random } from '#test/oracle/graphs'
 import { endOf } from '#test/oracle/model'
-import { advance, begin } from './advance.ts'
+import { advance, startGraph } from './advance.ts'
 import type { Command } from './commands.ts'
 import type { Context } from './context.ts'
-import type { Happening } from './happening.ts'
+import type { GraphMessage } from './graph-message.ts'
 import { activeNodes, type GraphState, hasEnded, nextDue } from './state.ts'
 import { contextOf } from './testing.ts'
 
@@ -21,15 +21,15 @@ const NO = { code: 'no', message: 'no' }
 const LATE = { code: 'timeout', message: 'it took too long' }
 
 /** Returns the result of an attempt of a node that a worker runs. */
-function resultOf({ node, attempt, args }: Command & { do: 'run' }): Happening {
+function resultOf({ node, attempt, args }: Command & { do: 'run' }): GraphMessage {
   const { fails = 0, late = 0 } = args as { fails?: number; late?: number }
   if (attempt <= fails) return { kind: 'error', node, attempt, error: NO, retryable: args.final !== true }
   if (attempt <= fails + late) return { kind: 'error', node, attempt, error: LATE, retryable: true }
   return { kind: 'done', node, attempt, output: args.value ?? null }
 }
 
-function childOf(play: Play, { node, attempt, args }: Command & { do: 'child' }): Happening {
-  const child = (results: Json, error: ExecutionError | null): Happening => ({
+function childOf(play: Play, { node, attempt, args }: Command & { do: 'child' }): GraphMessage {
+  const child = (results: Json, error: ExecutionError | null): GraphMessage => ({
     kind: 'child',
     node,
     attempt,
@@ -47,7 +47,7 @@ function mapOf(
   context: Context,
   state: GraphState,
   { node, attempt, args }: Command & { do: 'map' },
-): Happening {
+): GraphMessage {
   const outer = { ...context.outer }
   for (const [id, { output, settled }] of Object.entries(state.nodes))
     if (settled !== undefined) outer[id] = { output: output ?? null }
@@ -59,7 +59,7 @@ function mapOf(
   return { kind: 'done', node, attempt, output }
 }
 
-function answerTo(play: Play, context: Context, state: GraphState, command: Command): Happening[] {
+function answerTo(play: Play, context: Context, state: GraphState, command: Command): GraphMessage[] {
   const { node } = command
   switch (command.do) {
     case 'run':
@@ -78,8 +78,8 @@ function answerTo(play: Play, context: Context, state: GraphState, command: Comm
 }
 
 /** Returns the answers that may be given to the nodes that ask. */
-const answersTo = (state: GraphState): Happening[] =>
-  activeNodes(state).flatMap(([node, { wait }]): Happening[] => {
+const answersTo = (state: GraphState): GraphMessage[] =>
+  activeNodes(state).flatMap(([node, { wait }]): GraphMessage[] => {
     if (!wait || !('data' in wait) || wait.data.asked === 'never') return []
     if (wait.kind === 'clarification') return [{ kind: 'answered', node, answer: 'answered', data: {} }]
     if (wait.kind === 'event') return [{ kind: 'received', node, output: 'came', data: {} }]
@@ -92,16 +92,16 @@ const contextWith = (graph: Graph, more: Partial<Context>): Context =>
 
 function playGraph(play: Play, context: Context): GraphState {
   let at = 1_000
-  let step = begin(context, at)
-  let open: Happening[] = step.commands.flatMap((command) => answerTo(play, context, step.state, command))
+  let step = startGraph(context, at)
+  let open: GraphMessage[] = step.commands.flatMap((command) => answerTo(play, context, step.state, command))
   while (!hasEnded(step.state)) {
     const due = nextDue(step.state)
     const possible = [...open, ...answersTo(step.state), ...(due === null ? [] : [{ kind: 'time' } as const])]
-    const happening = possible[play.below(possible.length)]
-    if (!happening) throw new Error('nothing is left that could happen')
-    if (happening.kind === 'time') at = Math.max(at, due!)
-    open = open.filter((other) => other !== happening)
-    step = advance(context, step.state, [happening], at)
+    const message = possible[play.below(possible.length)]
+    if (!message) throw new Error('nothing is left that could happen')
+    if (message.kind === 'time') at = Math.max(at, due!)
+    open = open.filter((other) => other !== message)
+    step = advance(context, step.state, [message], at)
     open.push(...step.commands.flatMap((command) => answerTo(play, context, step.state, command)))
   }
   return step.state

@@ -2,13 +2,13 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Definition, Edge, Json, Node } from '#model/definition'
 import { NodeFailure } from '../node.ts'
-import { advance, begin, type Step } from './advance.ts'
+import { advance, type Step, startGraph } from './advance.ts'
 import { replay } from './apply.ts'
 import type { Command } from './commands.ts'
 import type { Context } from './context.ts'
 import { errorOf } from './errors.ts'
-import type { Happening } from './happening.ts'
-import { activeNodes, emptyState, type Fact, type GraphState, hasEnded, nextDue, onlyWaits } from './state.ts'
+import type { GraphMessage } from './graph-message.ts'
+import { activeNodes, emptyState, type GraphState, hasEnded, type JournalEvent, nextDue, onlyWaits } from './state.ts'
 
 test('an error is stored without the characters that cannot be stored', () => {
   const details: Json = { body: ['\u0089PNG\u0000', '😀'.slice(0, 1)], 'a\u0000b': 1, status: 404 }
@@ -35,7 +35,7 @@ type Answered = Exclude<Command, { do: 'close' }>
 const isAnswered = (command: Command): command is Answered => command.do !== 'close'
 
 /** The result of a node depends only on its path and attempt, as for real nodes. */
-const answerTo = (command: Answered, failing: ReadonlySet<string>): Happening => {
+const answerTo = (command: Answered, failing: ReadonlySet<string>): GraphMessage => {
   const { node } = command
   switch (command.do) {
     case 'run':
@@ -59,17 +59,17 @@ const answerTo = (command: Answered, failing: ReadonlySet<string>): Happening =>
   }
 }
 
-/** Returns the happenings that end the waits of the state. */
-const wake = (state: GraphState): Happening[] =>
-  activeNodes(state).flatMap(([node, { wait }]): Happening[] => {
+/** Returns the messages that end the waits of the state. */
+const wake = (state: GraphState): GraphMessage[] =>
+  activeNodes(state).flatMap(([node, { wait }]): GraphMessage[] => {
     if (wait?.kind === 'approval') return [{ kind: 'resolved', node, outcome: 'approved', output: node, data: {} }]
     if (wait?.kind === 'clarification') return [{ kind: 'answered', node, answer: node, data: {} }]
     return []
   })
 
-type Played = { state: GraphState; facts: Fact[]; steps: number }
+type Played = { state: GraphState; events: JournalEvent[]; steps: number }
 
-/** Plays a graph to its end. `pick` chooses which of the possible happenings comes next. */
+/** Plays a graph to its end. `pick` chooses which of the possible messages comes next. */
 const play = (
   context: Context,
   failing: ReadonlySet<string>,
@@ -77,28 +77,28 @@ const play = (
   check: (step: Step) => void,
 ): Played => {
   let at = 1_000
-  let step = begin(context, at)
-  const facts = [...step.facts]
+  let step = startGraph(context, at)
+  const events = [...step.events]
   let open = step.commands.filter(isAnswered)
   let steps = 0
   check(step)
   while (!hasEnded(step.state)) {
-    const next: Happening[] = [...open.map((command) => answerTo(command, failing)), ...wake(step.state)]
+    const next: GraphMessage[] = [...open.map((command) => answerTo(command, failing)), ...wake(step.state)]
     const due = nextDue(step.state)
     if (due !== null) next.push({ kind: 'time' })
     expect(next.length, 'a graph that has not ended has something to do or waits for something').toBeGreaterThan(0)
-    const happening = next[pick(next.length)] as Happening
-    if (happening.kind === 'time') at = Math.max(at, due ?? at)
+    const message = next[pick(next.length)] as GraphMessage
+    if (message.kind === 'time') at = Math.max(at, due ?? at)
     at += 1
-    open = 'node' in happening ? open.filter((command) => command.node !== happening.node) : open
-    step = advance(context, step.state, [happening], at)
+    open = 'node' in message ? open.filter((command) => command.node !== message.node) : open
+    step = advance(context, step.state, [message], at)
     open = [...open, ...step.commands.filter(isAnswered)]
-    facts.push(...step.facts)
+    events.push(...step.events)
     check(step)
     steps += 1
     expect(steps).toBeLessThan(10_000)
   }
-  return { state: step.state, facts, steps }
+  return { state: step.state, events, steps }
 }
 
 const outcome = (state: GraphState) => ({
@@ -258,13 +258,13 @@ describe('the interpreter', () => {
   test('has a state that survives serialization and equals the replayed journal, at every step', () => {
     fc.assert(
       fc.property(graphs, fc.nat(10), fc.infiniteStream(fc.nat()), ({ graph, failing }, x, order) => {
-        const journal: Fact[] = []
+        const journal: JournalEvent[] = []
         play(
           contextOf(graph, { x }),
           failing,
           (n) => (order.next().value as number) % n,
           (step) => {
-            journal.push(...(JSON.parse(JSON.stringify(step.facts)) as Fact[]))
+            journal.push(...(JSON.parse(JSON.stringify(step.events)) as JournalEvent[]))
             expect(JSON.parse(JSON.stringify(step.state))).toEqual(step.state)
             expect(replay(emptyState(), journal)).toEqual(step.state)
           },
@@ -284,7 +284,7 @@ describe('the interpreter', () => {
           () => 0,
           ({ state }) => {
             for (const { id } of graph.nodes) {
-              const stale: Happening[] = [
+              const stale: GraphMessage[] = [
                 { kind: 'done', node: id, attempt: 99, output: 'stale' },
                 { kind: 'child', node: `${id}x`, attempt: 1, results: null, error: null },
               ]
@@ -299,7 +299,7 @@ describe('the interpreter', () => {
 })
 
 const node = (id: string, more: Partial<Node> = {}): Node => ({ id, type: 'echo', ...more })
-const done = (id: string, output: Json = id, attempt = 1): Happening => ({ kind: 'done', node: id, attempt, output })
+const done = (id: string, output: Json = id, attempt = 1): GraphMessage => ({ kind: 'done', node: id, attempt, output })
 const edge = (from: string, to: string, port?: string): Edge => ({ from: { node: from, ...(port && { port }) }, to })
 
 describe('joins', () => {
@@ -310,7 +310,7 @@ describe('joins', () => {
     })
     const stateOfJoin = (join: 'all' | 'any') => {
       const context = contextOf(graph(join))
-      return advance(context, begin(context, 1).state, [done('a')], 2).state.nodes.j?.status
+      return advance(context, startGraph(context, 1).state, [done('a')], 2).state.nodes.j?.status
     }
     expect(stateOfJoin('all')).toBeUndefined()
     expect(stateOfJoin('any')).toBe('running')
@@ -329,9 +329,9 @@ describe('joins', () => {
       ],
       edges: [edge('a', 'j'), edge('b', 'j')],
     })
-    let step = advance(context, begin(context, 1).state, [done('a')], 2)
+    let step = advance(context, startGraph(context, 1).state, [done('a')], 2)
     expect(step.commands).toMatchObject([{ node: 'j', attempt: 1, args: { value: null } }])
-    const error: Happening = {
+    const error: GraphMessage = {
       kind: 'error',
       node: 'j',
       attempt: 1,
@@ -350,14 +350,14 @@ describe('failures', () => {
       nodes: [node('f', more), node('after')],
       edges: edges.length > 0 ? edges : [edge('f', 'after')],
     })
-    const error: Happening = {
+    const error: GraphMessage = {
       kind: 'error',
       node: 'f',
       attempt: 1,
       error: { code: 'x', message: 'x' },
       retryable: true,
     }
-    return advance(context, begin(context, 1).state, [error], 2)
+    return advance(context, startGraph(context, 1).state, [error], 2)
   }
 
   test('`continue` continues with null, `route` takes the port error, `fail` ends the execution', () => {
@@ -375,7 +375,7 @@ describe('failures', () => {
       nodes: [node('a'), node('b')],
       edges: [{ ...edge('a', 'b'), when: { $cel: 'input.absent > 1.0' } }],
     })
-    const { state } = advance(context, begin(context, 1).state, [done('a')], 2)
+    const { state } = advance(context, startGraph(context, 1).state, [done('a')], 2)
     expect(state).toMatchObject({ status: 'failed', error: { node_id: 'b' } })
   })
 
@@ -384,15 +384,15 @@ describe('failures', () => {
       nodes: [node('f', { retry: { max_attempts: 3, backoff_s: 10, factor: 3 } })],
       edges: [],
     })
-    const error = (attempt: number): Happening => ({
+    const error = (attempt: number): GraphMessage => ({
       kind: 'error',
       node: 'f',
       attempt,
       error: { code: 'x', message: 'x' },
       retryable: true,
     })
-    const first = advance(context, begin(context, 0).state, [error(1)], 0)
-    expect(first).toEqual(advance(context, begin(context, 0).state, [error(1)], 0))
+    const first = advance(context, startGraph(context, 0).state, [error(1)], 0)
+    expect(first).toEqual(advance(context, startGraph(context, 0).state, [error(1)], 0))
     const due = nextDue(first.state) ?? 0
     expect(due).toBeGreaterThanOrEqual(7_500)
     expect(due).toBeLessThanOrEqual(12_500)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Definition, JsonObject } from '#model/definition'
-import { advance, begin, resume, type Step } from './advance.ts'
+import { advance, resume, type Step, startGraph } from './advance.ts'
 import { replay } from './apply.ts'
 import { UNLIMITED } from './pass.ts'
 import { emptyState } from './state.ts'
@@ -19,7 +19,7 @@ const iso = (ms: number): string => new Date(ms).toISOString()
 test('a retry and a worker that takes over see the time and the ids of the first attempt', () => {
   const graph: Definition = { nodes: [node('a', { args: value, retry: { max_attempts: 3, backoff_s: 1 } })], edges: [] }
   const context = contextOf(graph)
-  const first = begin(context, 1_000)
+  const first = startGraph(context, 1_000)
   const args = argsIn(first)
   expect(args.at).toBe(iso(1_000))
   expect(args.id).not.toBe(args.other)
@@ -32,15 +32,15 @@ test('a retry and a worker that takes over see the time and the ids of the first
   )
   const again = advance(context, failed.state, [{ kind: 'time' }], 60_000)
   expect(argsIn(again)).toEqual(args)
-  const facts = [...first.facts, ...failed.facts, ...again.facts]
-  const [resumed] = resume(context, replay(emptyState(), facts), UNLIMITED)
+  const events = [...first.events, ...failed.events, ...again.events]
+  const [resumed] = resume(context, replay(emptyState(), events), UNLIMITED)
   expect(resumed).toMatchObject({ do: 'run', attempt: 2, args })
 })
 
 test('different nodes and different executions have different ids', () => {
   const graph: Definition = { nodes: [node('a', { args: value }), node('b', { args: value })], edges: [] }
   const ids = ['one', 'two'].flatMap((seed) =>
-    begin(contextOf(graph, { seed }), 0).commands.map((command) => command.do === 'run' && command.args.id),
+    startGraph(contextOf(graph, { seed }), 0).commands.map((command) => command.do === 'run' && command.args.id),
   )
   expect(new Set(ids).size).toBe(4)
 })
@@ -51,7 +51,7 @@ test('the condition of an edge has the same value in every later pass', () => {
     edges: [edge('a', 'c', undefined, `now() < timestamp("${iso(5_000)}")`), edge('b', 'c')],
   }
   const context = contextOf(graph)
-  const started = begin(context, 1_000)
+  const started = startGraph(context, 1_000)
   const done = (id: string) => ({ kind: 'done' as const, node: id, attempt: 1, output: null })
   const early = advance(context, started.state, [done('a')], 2_000)
   const late = advance(context, early.state, [done('b')], 9_000)
@@ -68,7 +68,7 @@ test('a branch and the output of an execution see the time when they are reached
     output: { $cel: 'now()' },
   }
   const context = contextOf(graph)
-  const started = begin(context, 0)
+  const started = startGraph(context, 0)
   const ended = advance(context, started.state, [{ kind: 'done', node: 'a', attempt: 1, output: null }], 3_000)
   expect(ended.state.nodes.b?.port).toBe('late')
   expect(ended.state.results).toBe(iso(3_000))

@@ -5,8 +5,8 @@ import { apply } from './apply.ts'
 import type { Command } from './commands.ts'
 import type { Context, EdgeState } from './context.ts'
 import type { Compiled } from './graph.ts'
-import type { Counting } from './held.ts'
-import type { Fact, GraphState } from './state.ts'
+import type { OutputCount } from './output-size.ts'
+import type { GraphState, JournalEvent } from './state.ts'
 
 /**
  * The steps that a pass may still take before other work runs. A pass that has used them up stops between two
@@ -18,26 +18,26 @@ export const UNLIMITED: Allowance = { left: Number.POSITIVE_INFINITY }
 /** The budget of all expressions of one pass together: 0.3 s. Each node also has its own budget. */
 export const MAX_PASS_STEPS = 10_000_000
 
-/** One pass over a graph: the state being built, the facts to journal and the commands to execute. */
+/** One pass over a graph: the state being built, the events to journal and the commands to execute. */
 export type Pass = {
   context: Context
   compiled: Compiled
   state: GraphState
   at: number
-  facts: Fact[]
+  events: JournalEvent[]
   commands: Command[]
   /** Nodes to examine again because a node before them settled. */
-  look: string[]
+  toExamine: string[]
   /** Nodes to retry. */
-  again: [id: string, attempt: number][]
+  toRetry: [id: string, attempt: number][]
   /** Edges whose conditions this pass has evaluated, and the case at which a branch continues. */
   edges: Map<Edge, EdgeState>
   cases: Map<string, number>
   /** Nodes whose output is too large for an event, and how many of them earlier steps have reported. */
   large: string[]
-  largeTold: number
+  largeReported: number
   /** The size of the graph, counted from the first output that is not tiny. */
-  held?: Counting
+  outputSize?: OutputCount
   allowance: Allowance
   /** Steps left for the whole pass. */
   steps: number
@@ -53,19 +53,19 @@ export const openPass = (
   compiled,
   state: { ...state, nodes: { ...state.nodes } },
   at,
-  facts: [],
+  events: [],
   commands: [],
-  look: [],
-  again: [],
+  toExamine: [],
+  toRetry: [],
   edges: new Map(),
   cases: new Map(),
   large: [],
-  largeTold: 0,
+  largeReported: 0,
   allowance,
   steps: MAX_PASS_STEPS,
 })
 
-export const isSpent = ({ allowance }: Pass): boolean => allowance.left <= 0
+export const isUsedUp = ({ allowance }: Pass): boolean => allowance.left <= 0
 
 /**
  * The cost of a node in addition to its expressions, in steps. Building the scope costs one more step per node of the
@@ -95,12 +95,12 @@ export const decide = <T>(pass: Pass, evaluate: (budget: Budget) => T): T =>
 export const compute = <T>(pass: Pass, size: number, evaluate: (budget: Budget) => T): T =>
   spending(pass, { steps: Math.min(VALUES_STEPS, pass.steps), size }, evaluate)
 
-export const record = (pass: Pass, type: Fact['type'], data: JsonObject): void => {
-  const fact = { type, at: pass.at, data }
-  apply(pass.state, fact)
-  pass.facts.push(fact)
+export const record = (pass: Pass, type: JournalEvent['type'], data: JsonObject): void => {
+  const event = { type, at: pass.at, data }
+  apply(pass.state, event)
+  pass.events.push(event)
 }
 
 export const settle = (pass: Pass, id: string): void => {
-  for (const edge of pass.compiled.outgoing.get(id) ?? []) pass.look.push(edge.to)
+  for (const edge of pass.compiled.outgoing.get(id) ?? []) pass.toExamine.push(edge.to)
 }

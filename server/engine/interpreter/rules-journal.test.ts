@@ -2,24 +2,24 @@ import { describe, expect, test } from 'vitest'
 import type { Definition, Json, JsonObject, Node } from '#model/definition'
 import { MAX_SHOWN_SIZE } from '#model/size'
 import { NodeFailure } from '../node.ts'
-import { advance, begin, resume } from './advance.ts'
+import { advance, resume, startGraph } from './advance.ts'
 import { replay } from './apply.ts'
 import { backoff } from './backoff.ts'
 import { errorOf } from './errors.ts'
 import { compile } from './graph.ts'
-import type { Happening } from './happening.ts'
-import { MAX_INLINE_SIZE } from './held.ts'
-import { compute, decide, isSpent, MAX_PASS_STEPS, UNLIMITED } from './pass.ts'
+import type { GraphMessage } from './graph-message.ts'
+import { MAX_INLINE_SIZE } from './output-size.ts'
+import { compute, decide, isUsedUp, MAX_PASS_STEPS, UNLIMITED } from './pass.ts'
 import { scopeAt } from './scope.ts'
-import { emptyState, type Fact, type GraphState, hasActive, isSettled, type NodeState } from './state.ts'
+import { emptyState, type GraphState, hasActive, isSettled, type JournalEvent, type NodeState } from './state.ts'
 import { commands, contextOf, edge, node, passOf, stateOf, types } from './testing.ts'
 import { waitingFor } from './waiting.ts'
 
 // The events that are written to the journal, and the state that results from the journal (docs/workflows.md).
 
 const iso = (ms: number): string => new Date(ms).toISOString()
-const factsOf = (graph: Definition, nodes: Record<string, Partial<NodeState>>, happening: Happening, at = 1_000) =>
-  advance(contextOf(graph), stateOf(nodes), [happening], at).facts.map(({ type, data }) => [type, data])
+const eventsOf = (graph: Definition, nodes: Record<string, Partial<NodeState>>, message: GraphMessage, at = 1_000) =>
+  advance(contextOf(graph), stateOf(nodes), [message], at).events.map(({ type, data }) => [type, data])
 const beside = node('beside')
 
 describe('the journal records for', () => {
@@ -44,7 +44,7 @@ describe('the journal records for', () => {
   }
   const blob = { key: 'k', sha256: 's', bytes: 5 }
   const error = { code: 'x', message: 'y' }
-  test.each<[string, Happening, [string, JsonObject][]]>([
+  test.each<[string, GraphMessage, [string, JsonObject][]]>([
     [
       'a result',
       { kind: 'done', node: 'run', attempt: 2, output: 7 },
@@ -175,11 +175,11 @@ describe('the journal records for', () => {
         ],
       ],
     ],
-  ])('%s', (_what, happening, expected) => {
-    expect(factsOf(graph, nodes, happening)).toStrictEqual(expected)
+  ])('%s', (_what, message, expected) => {
+    expect(eventsOf(graph, nodes, message)).toStrictEqual(expected)
   })
 
-  test('a second happening after the end of the execution: no event', () => {
+  test('a second message after the end of the execution: no event', () => {
     const step = advance(contextOf(graph), stateOf(nodes), [{ kind: 'timeout' }, { kind: 'cancel', data: {} }], 1)
     expect(types(step)).toEqual(['execution.timed_out'])
     expect(step.commands).toEqual([])
@@ -193,23 +193,23 @@ describe('the journal records for', () => {
 })
 
 describe('the state after', () => {
-  const started = (data: JsonObject = {}): Fact => ({
+  const started = (data: JsonObject = {}): JournalEvent => ({
     type: 'node.started',
     at: 100,
     data: { node_id: 'a', attempt: 1, ...data },
   })
-  const fact = (type: Fact['type'], data: JsonObject = {}, at = 200): Fact => ({
+  const event = (type: JournalEvent['type'], data: JsonObject = {}, at = 200): JournalEvent => ({
     type,
     at,
     data: { node_id: 'a', ...data },
   })
-  const nodeAfter = (...facts: Fact[]) => replay(emptyState(), facts).nodes.a
+  const nodeAfter = (...events: JournalEvent[]) => replay(emptyState(), events).nodes.a
   const error = { code: 'x', message: 'y' }
-  test.each<[string, Fact[], object | undefined]>([
+  test.each<[string, JournalEvent[], object | undefined]>([
     ['a start', [started()], { status: 'running', attempt: 1, ready: 1, started_at: 100 }],
     [
       'a start without an attempt',
-      [fact('node.started', {}, 100)],
+      [event('node.started', {}, 100)],
       { status: 'running', attempt: 1, ready: 1, started_at: 100 },
     ],
     [
@@ -234,7 +234,7 @@ describe('the state after', () => {
     ],
     [
       'a result',
-      [started(), fact('node.succeeded', { attempt: 1, output: 5, port: 'left', blob: { key: 'k' } })],
+      [started(), event('node.succeeded', { attempt: 1, output: 5, port: 'left', blob: { key: 'k' } })],
       {
         status: 'succeeded',
         attempt: 1,
@@ -249,63 +249,63 @@ describe('the state after', () => {
     ],
     [
       'a result of a node that never started',
-      [fact('node.succeeded', { output: null })],
+      [event('node.succeeded', { output: null })],
       { status: 'succeeded', attempt: 1, ready: 1, settled: 1, started_at: 200, finished_at: 200, output: null },
     ],
     [
       'a failure',
-      [started(), fact('node.failed', { attempt: 1, error })],
+      [started(), event('node.failed', { attempt: 1, error })],
       { status: 'failed', attempt: 1, ready: 1, settled: 2, started_at: 100, finished_at: 200, error },
     ],
     [
       'a skip',
-      [fact('node.skipped')],
+      [event('node.skipped')],
       { status: 'skipped', attempt: 0, ready: 1, settled: 1, started_at: 200, finished_at: 200 },
     ],
     [
       'a pause before the next attempt: its timeout and its items are over',
-      [started({ expires: iso(700), total: 3 }), fact('node.retrying', { next_attempt_at: iso(800) })],
+      [started({ expires: iso(700), total: 3 }), event('node.retrying', { next_attempt_at: iso(800) })],
       { status: 'waiting', attempt: 1, ready: 1, started_at: 100, wait: { kind: 'retry', until: 800 } },
     ],
     [
       'a pause without a time',
-      [started(), fact('node.retrying')],
+      [started(), event('node.retrying')],
       { status: 'waiting', attempt: 1, ready: 1, started_at: 100, wait: { kind: 'retry', until: 200 } },
     ],
     [
       'a pause of a node that failed before it started',
-      [fact('node.retrying', { attempt: 1, next_attempt_at: iso(800) })],
+      [event('node.retrying', { attempt: 1, next_attempt_at: iso(800) })],
       { status: 'waiting', attempt: 1, ready: 1, started_at: 200, wait: { kind: 'retry', until: 800 } },
     ],
     [
       'another attempt: it keeps when it began and what it saw',
       [
         started(),
-        fact('node.progress', { step: 's', result: 1 }),
-        fact('node.retrying', { next_attempt_at: iso(800) }),
+        event('node.progress', { step: 's', result: 1 }),
+        event('node.retrying', { next_attempt_at: iso(800) }),
         { ...started({ attempt: 2 }), at: 900 },
       ],
       { status: 'running', attempt: 2, ready: 1, started_at: 100, steps: { s: 1 } },
     ],
     [
       'a step',
-      [started(), fact('node.progress', { step: 's', result: 1 })],
+      [started(), event('node.progress', { step: 's', result: 1 })],
       { status: 'running', attempt: 1, ready: 1, started_at: 100, steps: { s: 1 } },
     ],
     [
       'two steps, one without a result',
-      [started(), fact('node.progress', { step: 's', result: 1 }), fact('node.progress', { step: 't' })],
+      [started(), event('node.progress', { step: 's', result: 1 }), event('node.progress', { step: 't' })],
       { status: 'running', attempt: 1, ready: 1, started_at: 100, steps: { s: 1, t: null } },
     ],
-    ['progress of a node that never started', [fact('node.progress', { step: 's' })], undefined],
+    ['progress of a node that never started', [event('node.progress', { step: 's' })], undefined],
     [
       'progress for people',
-      [started(), fact('node.progress', { done: 3 })],
+      [started(), event('node.progress', { done: 3 })],
       { status: 'running', attempt: 1, ready: 1, started_at: 100 },
     ],
     [
       'a gate',
-      [started(), fact('approval.opened', { request_id: 'r', due_at: iso(500) })],
+      [started(), event('approval.opened', { request_id: 'r', due_at: iso(500) })],
       {
         status: 'waiting',
         attempt: 1,
@@ -316,7 +316,7 @@ describe('the state after', () => {
     ],
     [
       'a question',
-      [started(), fact('clarification.asked', { question: 'q' })],
+      [started(), event('clarification.asked', { question: 'q' })],
       {
         status: 'waiting',
         attempt: 1,
@@ -325,15 +325,15 @@ describe('the state after', () => {
         wait: { kind: 'clarification', data: { question: 'q' }, until: null },
       },
     ],
-    ['a gate of a node that never started', [fact('approval.opened')], undefined],
+    ['a gate of a node that never started', [event('approval.opened')], undefined],
     [
       'a due time that moved',
-      [started(), fact('approval.opened'), fact('node.progress', { due_at: iso(600) })],
+      [started(), event('approval.opened'), event('node.progress', { due_at: iso(600) })],
       { status: 'waiting', attempt: 1, ready: 1, started_at: 100, wait: { kind: 'approval', data: {}, until: 600 } },
     ],
     [
       'a due time of a question that went away',
-      [started(), fact('clarification.asked', { due_at: iso(500) }), fact('node.progress', { due_at: null })],
+      [started(), event('clarification.asked', { due_at: iso(500) }), event('node.progress', { due_at: null })],
       {
         status: 'waiting',
         attempt: 1,
@@ -344,22 +344,22 @@ describe('the state after', () => {
     ],
     [
       'a due time of a node that has none',
-      [started(), fact('node.progress', { due_at: iso(600) })],
+      [started(), event('node.progress', { due_at: iso(600) })],
       { status: 'running', attempt: 1, ready: 1, started_at: 100 },
     ],
     [
       'a due time of a timer',
-      [started({ until: iso(900) }), fact('node.progress', { due_at: iso(600) })],
+      [started({ until: iso(900) }), event('node.progress', { due_at: iso(600) })],
       { status: 'waiting', wait: { kind: 'timer', until: 900 }, attempt: 1, ready: 1, started_at: 100 },
     ],
     [
       'a vote',
-      [started(), fact('approval.opened'), fact('approval.voted')],
+      [started(), event('approval.opened'), event('approval.voted')],
       { status: 'waiting', attempt: 1, ready: 1, started_at: 100, wait: { kind: 'approval', data: {}, until: null } },
     ],
-    ['an event inside a map', [fact('node.started', { in_map: true })], undefined],
-  ])('%s', (_what, facts, expected) => {
-    expect(nodeAfter(...facts)).toStrictEqual(expected)
+    ['an event inside a map', [event('node.started', { in_map: true })], undefined],
+  ])('%s', (_what, events, expected) => {
+    expect(nodeAfter(...events)).toStrictEqual(expected)
   })
 
   test.each<[string, [number, number][], [number, number][]]>([
@@ -412,22 +412,22 @@ describe('the state after', () => {
       [[0, 4]],
     ],
   ])('items of a map settled as %s', (_what, ranges, done) => {
-    const facts = ranges.map(([from, to]) => fact('node.progress', { from, to }))
-    expect(nodeAfter(started({ total: 4 }), ...facts)?.map).toEqual({ total: 4, done })
+    const events = ranges.map(([from, to]) => event('node.progress', { from, to }))
+    expect(nodeAfter(started({ total: 4 }), ...events)?.map).toEqual({ total: 4, done })
   })
 
   test.each<[JsonObject]>([[{ from: 0 }], [{ to: 1 }], [{ from: '0', to: 1 }]])(
     'items without a range is unchanged: %j',
     (data) => {
-      expect(nodeAfter(started({ total: 4 }), fact('node.progress', data))?.map).toEqual({ total: 4, done: [] })
+      expect(nodeAfter(started({ total: 4 }), event('node.progress', data))?.map).toEqual({ total: 4, done: [] })
     },
   )
 
   test('a range of a node that is not a map is unchanged', () => {
-    expect(nodeAfter(started(), fact('node.progress', { from: 0, to: 1 }))).not.toHaveProperty('map')
+    expect(nodeAfter(started(), event('node.progress', { from: 0, to: 1 }))).not.toHaveProperty('map')
   })
 
-  test.each<[Fact['type'], JsonObject, object]>([
+  test.each<[JournalEvent['type'], JsonObject, object]>([
     ['execution.succeeded', { results: 5 }, { status: 'succeeded', results: 5 }],
     ['execution.succeeded', {}, { status: 'succeeded', results: null }],
     ['execution.failed', { error }, { status: 'failed', error }],
@@ -472,7 +472,7 @@ describe('the state after', () => {
 describe('a node that starts', () => {
   const input = { x: 5, big: 'x'.repeat(MAX_SHOWN_SIZE) }
   const begun = (more: Partial<Node>, at = 10_000) =>
-    begin(contextOf({ nodes: [node('n', more)], edges: [] }, { input }), at)
+    startGraph(contextOf({ nodes: [node('n', more)], edges: [] }, { input }), at)
   test.each<[string, Partial<Node>, object[], object]>([
     [
       'runs',
@@ -640,7 +640,7 @@ describe('expressions see', () => {
       ],
       edges: [edge('s', 'n')],
     }
-    expect(begin(contextOf(graph), 1).commands).toMatchObject([{ args: { v: 3 } }])
+    expect(startGraph(contextOf(graph), 1).commands).toMatchObject([{ args: { v: 3 } }])
   })
 })
 
@@ -680,14 +680,14 @@ describe('a branch passes on', () => {
   })
 
   test('the input of the execution if no node led to the branch, also without cases', () => {
-    const { state } = begin(contextOf({ nodes: [node('b', { type: 'branch' })], edges: [] }, { input: 'in' }), 1)
+    const { state } = startGraph(contextOf({ nodes: [node('b', { type: 'branch' })], edges: [] }, { input: 'in' }), 1)
     expect(state.nodes.b).toMatchObject({ port: 'default', output: 'in' })
   })
 
   test('nothing if a case cannot be evaluated: the branch fails', () => {
     const cases = [{ port: 'p', when: { $cel: 'input.absent > 1.0' } }]
     expect(
-      begin(contextOf({ nodes: [node('b', { type: 'branch', args: { cases } })], edges: [] }), 1).state.status,
+      startGraph(contextOf({ nodes: [node('b', { type: 'branch', args: { cases } })], edges: [] }), 1).state.status,
     ).toBe('failed')
   })
 })
@@ -761,7 +761,7 @@ describe('time brings', () => {
     const retrying: Partial<NodeState> = { status: 'waiting', attempt: 2, wait: { kind: 'retry', until: 5 } }
     const context = contextOf({ nodes: [node('a'), node('b')], edges: [] })
     const step = advance(context, stateOf({ a: retrying, b: retrying }), [{ kind: 'time' }], 5)
-    expect(step.facts.map(({ data }) => [data.node_id, data.attempt])).toEqual([
+    expect(step.events.map(({ data }) => [data.node_id, data.attempt])).toEqual([
       ['a', 3],
       ['b', 3],
     ])
@@ -781,7 +781,7 @@ describe('an execution that is retried from a node', () => {
       edges: [edge('a', 'b')],
     }
     const kept = stateOf({ a: { status: 'succeeded', settled: 5, output: 3 } })
-    const step = begin(contextOf(graph), 1, kept)
+    const step = startGraph(contextOf(graph), 1, kept)
     expect(step.commands).toMatchObject([{ do: 'run', node: 'b', args: { v: 3 } }])
     expect(types(step)).toEqual(['node.started'])
     expect(kept.nodes.b).toBeUndefined()
@@ -789,14 +789,17 @@ describe('an execution that is retried from a node', () => {
 
   test('starts its first nodes in the order of the definition', () => {
     const graph = { nodes: ['c', 'a', 'b'].map((id) => node(id)), edges: [] }
-    expect(commands(begin(contextOf(graph), 1))).toEqual(['run c', 'run a', 'run b'])
+    expect(commands(startGraph(contextOf(graph), 1))).toEqual(['run c', 'run a', 'run b'])
   })
 
   test('ends if nothing is left to do', () => {
     const graph = { nodes: [node('a')], edges: [], output: { $ref: 'nodes.a.output' } }
-    const step = begin(contextOf(graph), 1, stateOf({ a: { status: 'succeeded', settled: 5, output: 3 } }))
+    const step = startGraph(contextOf(graph), 1, stateOf({ a: { status: 'succeeded', settled: 5, output: 3 } }))
     expect(step.state).toMatchObject({ status: 'succeeded', results: 3 })
-    expect(begin(contextOf({ nodes: [], edges: [] }), 1).state).toMatchObject({ status: 'succeeded', results: null })
+    expect(startGraph(contextOf({ nodes: [], edges: [] }), 1).state).toMatchObject({
+      status: 'succeeded',
+      results: null,
+    })
   })
 })
 
@@ -809,7 +812,7 @@ describe('after a crash', () => {
     expect(resumed({ nodes: [node('n', costly)], edges: [] }, { n: { attempt: 2 } })).toEqual([
       {
         do: 'tell',
-        happening: {
+        message: {
           kind: 'error',
           node: 'n',
           attempt: 2,
@@ -825,7 +828,7 @@ describe('after a crash', () => {
     expect(resumed(graph, { n: { status: 'waiting', attempt: 2, wait: { kind: 'execution' } } })).toEqual([
       {
         do: 'tell',
-        happening: {
+        message: {
           kind: 'child',
           node: 'n',
           attempt: 2,
@@ -839,7 +842,7 @@ describe('after a crash', () => {
   test('a check of a node whose arguments can no longer be computed does nothing', () => {
     const context = contextOf({ nodes: [node('n', { type: 'subworkflow', ...costly })], edges: [] })
     const state = stateOf({ n: { status: 'waiting', wait: { kind: 'execution' } } })
-    expect(advance(context, state, [{ kind: 'check', node: 'n' }], 1)).toMatchObject({ facts: [], commands: [] })
+    expect(advance(context, state, [{ kind: 'check', node: 'n' }], 1)).toMatchObject({ events: [], commands: [] })
   })
 
   test('a node that the definition no longer has is ignored', () => {
@@ -899,7 +902,7 @@ describe('the output of a node', () => {
   const result = (size: number, blob?: { key: string; sha256: string; bytes: number }) => {
     const context = contextOf({ nodes: [node('c', { type: 'subworkflow' }), beside], edges: [] })
     const state = stateOf({ c: { status: 'waiting', wait: { kind: 'execution' } }, beside: {} })
-    const happening: Happening = {
+    const message: GraphMessage = {
       kind: 'child',
       node: 'c',
       attempt: 1,
@@ -907,7 +910,7 @@ describe('the output of a node', () => {
       error: null,
       ...(blob && { blob }),
     }
-    return advance(context, state, [happening], 1)
+    return advance(context, state, [message], 1)
   }
   test('goes to the blob store if it is over 32 KiB and is not already there', () => {
     expect(result(MAX_INLINE_SIZE).large).toEqual([])
@@ -934,7 +937,7 @@ describe('the output of a node', () => {
       )
     const run = (keys: string[]) => {
       const context = contextOf({ nodes: [node('n'), ...keys.map((_key, n) => node(`k${n}`))], edges: [] })
-      const done: Happening = {
+      const done: GraphMessage = {
         kind: 'done',
         node: 'n',
         attempt: 1,
@@ -1027,7 +1030,7 @@ describe('the budget of a pass is charged for', () => {
   ])('nothing more when it is used up; with %i steps left it is used up: %s', (left, spent) => {
     const pass = passOf(contextOf({ nodes: [], edges: [] }), stateOf({}))
     pass.allowance = { left }
-    expect(isSpent(pass)).toBe(spent)
+    expect(isUsedUp(pass)).toBe(spent)
   })
 })
 

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import type { Definition, Edge, Json, JsonObject, Node, RetryPolicy } from '#model/definition'
 import type { Effect } from '#model/node'
-import { advance, begin, resume, type Step } from './advance.ts'
+import { advance, resume, type Step, startGraph } from './advance.ts'
 import { replay } from './apply.ts'
 import { backoff } from './backoff.ts'
 import { mapArgs } from './commands.ts'
 import { downstream } from './graph.ts'
-import type { Happening } from './happening.ts'
+import type { GraphMessage } from './graph-message.ts'
 import { UNLIMITED } from './pass.ts'
 import { edgeState, readiness } from './scope.ts'
 import { emptyState, type GraphState, hasEnded, type NodeState, nextDue, onlyWaits, type Wait } from './state.ts'
@@ -131,7 +131,7 @@ describe('a failed attempt', () => {
       edges: errorEdge ? [edge('f', 'next', 'error')] : [edge('f', 'next')],
     }
     const context = contextOf(graph, { effectOf: () => effect })
-    const happening: Happening = {
+    const message: GraphMessage = {
       kind: 'error',
       node: 'f',
       attempt,
@@ -139,7 +139,7 @@ describe('a failed attempt', () => {
       retryable,
       ...(nothingDone && { nothingDone }),
     }
-    const { state } = advance(context, stateOf({ f: { attempt } }), [happening], 1_000)
+    const { state } = advance(context, stateOf({ f: { attempt } }), [message], 1_000)
     const { f, next } = state.nodes
     return `${state.status} ${f?.status}${f?.wait ? ` ${f.wait.kind}` : ''}${f?.port ? ` by ${f.port}` : ''} → ${next?.status ?? '–'}`
   }
@@ -186,7 +186,7 @@ describe('a failed attempt', () => {
 
   test('keeps the journalled steps for the next attempt, which starts after the pause', () => {
     const context = contextOf({ nodes: [node('f', { retry })], edges: [] })
-    const failedOnce: Happening = {
+    const failedOnce: GraphMessage = {
       kind: 'error',
       node: 'f',
       attempt: 1,
@@ -231,10 +231,10 @@ describe('a message from outside', () => {
       pause: { status: 'waiting', wait: { kind: 'timer', until: 9_000 } },
     })
   const error = { code: 'x', message: 'y' }
-  const facts = (happening: Happening, state = waiting()) => types(advance(contextOf(graph), state, [happening], 1_000))
+  const events = (message: GraphMessage, state = waiting()) => types(advance(contextOf(graph), state, [message], 1_000))
   const FAILED = ['node.failed', 'execution.failed']
 
-  test.each<[string, Happening, string[]]>([
+  test.each<[string, GraphMessage, string[]]>([
     ['a result', { kind: 'done', node: 'run', attempt: 2, output: 1 }, ['node.succeeded']],
     ['the result of an old attempt', { kind: 'done', node: 'run', attempt: 1, output: 1 }, []],
     ['the result of a node that waits', { kind: 'done', node: 'gate', attempt: 1, output: 1 }, []],
@@ -322,16 +322,16 @@ describe('a message from outside', () => {
     ['time before anything is due', { kind: 'time' }, []],
     ['a cancellation', { kind: 'cancel', data: {} }, ['execution.cancelled']],
     ['the timeout of the execution', { kind: 'timeout' }, ['execution.timed_out']],
-  ])('%s', (_what, happening, expected) => {
-    expect(facts(happening)).toEqual(expected)
+  ])('%s', (_what, message, expected) => {
+    expect(events(message)).toEqual(expected)
   })
 
-  test.each<[string, Happening]>([
+  test.each<[string, GraphMessage]>([
     ['a result', { kind: 'done', node: 'run', attempt: 2, output: 1 }],
     ['a cancellation', { kind: 'cancel', data: {} }],
     ['the timeout', { kind: 'timeout' }],
-  ])('%s changes nothing in an execution that has ended', (_what, happening) => {
-    expect(facts(happening, { ...waiting(), status: 'failed' })).toEqual([])
+  ])('%s changes nothing in an execution that has ended', (_what, message) => {
+    expect(events(message, { ...waiting(), status: 'failed' })).toEqual([])
   })
 
   test.each([
@@ -347,12 +347,12 @@ describe('a message from outside', () => {
   })
 
   test('a second step of the same name is not recorded', () => {
-    const step: Happening = { kind: 'step', node: 'run', name: 's', result: 1 }
+    const step: GraphMessage = { kind: 'step', node: 'run', name: 's', result: 1 }
     expect(types(advance(contextOf(graph), waiting(), [step, { ...step, result: 2 }], 1))).toEqual(['node.progress'])
   })
 
   test('a rejection takes the port rejected, and fails the execution if no edge leads from that port', () => {
-    const rejected: Happening = { kind: 'resolved', node: 'gate', outcome: 'rejected', output: 1, data: {} }
+    const rejected: GraphMessage = { kind: 'resolved', node: 'gate', outcome: 'rejected', output: 1, data: {} }
     const routed = advance(
       contextOf(graph),
       stateOf({ gate: { status: 'waiting', wait: wait('approval') } }),
@@ -379,7 +379,7 @@ describe('a message from outside', () => {
       ],
       edges: [],
     })
-    let step = begin(retried, 0)
+    let step = startGraph(retried, 0)
     expect(commands(step)).toEqual(['child child'])
     step = advance(retried, step.state, [{ kind: 'child', node: 'child', attempt: 1, results: null, error }], 1)
     expect(types(step)).toEqual(['node.retrying'])
@@ -395,7 +395,7 @@ describe('time', () => {
       edges: [],
       output: { $ref: 'nodes.p.output' },
     })
-    return begin(context, 10_000)
+    return startGraph(context, 10_000)
   }
   const at = (step: Step, graph: Definition, time: number) =>
     advance(contextOf(graph), step.state, [{ kind: 'time' }], time)
@@ -409,7 +409,7 @@ describe('time', () => {
     const args = { for_s: 5 }
     const step = pause({}, args)
     expect(nextDue(step.state)).toBe(15_000)
-    expect(at(step, graphOf({}, args), 14_999).facts).toEqual([])
+    expect(at(step, graphOf({}, args), 14_999).events).toEqual([])
     expect(at(step, graphOf({}, args), 15_000).state).toMatchObject({ status: 'succeeded', results: { waited_s: 5 } })
   })
 
@@ -452,7 +452,7 @@ describe('time', () => {
     })
     const step = advance(
       context,
-      begin(context, 0).state,
+      startGraph(context, 0).state,
       [{ kind: 'opened', node: 'g', people: 'approval', data: {}, dueAt: null }],
       1,
     )
@@ -593,7 +593,7 @@ describe('an execution that was read back', () => {
 })
 
 describe('control nodes', () => {
-  const end = (graph: Definition, input: Json = {}): GraphState => begin(contextOf(graph, { input }), 1).state
+  const end = (graph: Definition, input: Json = {}): GraphState => startGraph(contextOf(graph, { input }), 1).state
   const cases = [
     { port: 'big', when: { $cel: 'input.x > 10.0' } },
     { port: 'mid', when: { $cel: 'input.x > 5.0' } },
@@ -621,7 +621,7 @@ describe('control nodes', () => {
     const off = (id: string): Node => node(id, { disabled: true })
     const nodes = [set, off('after'), off('first'), node('next')]
     const graph = { nodes, edges: [edge('s', 'after'), edge('first', 'next')] }
-    const step = begin(contextOf(graph, { input: { x: 1 } }), 1)
+    const step = startGraph(contextOf(graph, { input: { x: 1 } }), 1)
     expect(step.state.nodes.after).toMatchObject({ status: 'succeeded', output: { a: 1 } })
     expect(step.state.nodes.first).toMatchObject({ status: 'succeeded', output: { x: 1 } })
     expect(commands(step)).toEqual(['run next'])
@@ -673,12 +673,12 @@ describe('control nodes', () => {
 })
 
 describe('the state of an execution', () => {
-  test.each<[Happening, string]>([
+  test.each<[GraphMessage, string]>([
     [{ kind: 'cancel', data: {} }, 'cancelled'],
     [{ kind: 'timeout' }, 'timed_out'],
-  ])('after %j has its active nodes interrupted', (happening, status) => {
+  ])('after %j has its active nodes interrupted', (message, status) => {
     const context = contextOf({ nodes: [node('a'), node('b')], edges: [edge('a', 'b')] })
-    const { state } = advance(context, begin(context, 1).state, [happening], 2)
+    const { state } = advance(context, startGraph(context, 1).state, [message], 2)
     expect(state.status).toBe(status)
     expect(state.nodes.a).toMatchObject({ status: 'failed', error: { code: 'interrupted' } })
     expect(state.nodes.b).toBeUndefined()
@@ -686,7 +686,7 @@ describe('the state of an execution', () => {
 
   test('is failed if the results cannot be computed', () => {
     const context = contextOf({ nodes: [], edges: [], output: { $cel: 'input.absent + 1.0' } })
-    expect(begin(context, 1).state.status).toBe('failed')
+    expect(startGraph(context, 1).state.status).toBe('failed')
   })
 
   test('can be replayed from the journal alone', () => {
@@ -694,9 +694,9 @@ describe('the state of an execution', () => {
       nodes: [node('a'), node('b', { type: 'wait', args: { for_s: 1 } })],
       edges: [edge('a', 'b')],
     })
-    const first = begin(context, 1)
+    const first = startGraph(context, 1)
     const second = advance(context, first.state, [{ kind: 'done', node: 'a', attempt: 1, output: 1 }], 2)
-    expect(replay(emptyState(), [...first.facts, ...second.facts])).toEqual(second.state)
+    expect(replay(emptyState(), [...first.events, ...second.events])).toEqual(second.state)
   })
 
   test('downstream nodes are found through every edge', () => {

@@ -3,7 +3,7 @@ import type { Edge, Json, JsonObject } from '#model/definition'
 import { evaluateCondition, type Scope } from '#model/expressions'
 import type { Context, EdgeState } from './context.ts'
 import { portOf } from './graph.ts'
-import { decide, isSpent, type Pass } from './pass.ts'
+import { decide, isUsedUp, type Pass } from './pass.ts'
 import { type GraphState, isSettled, type NodeState } from './state.ts'
 
 /** Returns the values that expressions see at `position` of the journal: everything up to it, and nothing after it. */
@@ -40,7 +40,7 @@ export const edgeState = (pass: Pass, edge: Edge): EdgeState | 'later' => {
   if (!when) return 'taken'
   const known = pass.edges.get(edge)
   if (known) return known
-  if (isSpent(pass)) return 'later'
+  if (isUsedUp(pass)) return 'later'
   const decided = conditionOf(pass, edge, when.$cel, source)
   pass.edges.set(edge, decided)
   return decided

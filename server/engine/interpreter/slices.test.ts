@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { Definition, Json, Node } from '#model/definition'
-import { advance, begin, goOn, type Step } from './advance.ts'
+import { advance, continuePass, type Step, startGraph } from './advance.ts'
 import type { Context } from './context.ts'
-import type { Happening } from './happening.ts'
+import type { GraphMessage } from './graph-message.ts'
 
 // A pass that may compute only a little at a time: how often it stops, and that the result does not depend on where
 // it stops.
@@ -21,18 +21,18 @@ const HEAVY = `${list}.all(a, ${list}.all(b, ${list}.all(c, ${list}.all(d, a + b
 
 /** Continues until the pass is finished. Each slice evaluates at least one expression. */
 const inSlices = (first: Step, allowed: number): Step & { slices: number } => {
-  const facts = [...first.facts]
+  const events = [...first.events]
   const large = [...first.large]
   let step = first
   let slices = 1
   while (step.unfinished) {
     expect(step.commands).toEqual([])
-    step = goOn(step.unfinished, { left: allowed })
-    facts.push(...step.facts)
+    step = continuePass(step.unfinished, { left: allowed })
+    events.push(...step.events)
     large.push(...step.large)
     slices += 1
   }
-  return { ...step, facts, large, slices }
+  return { ...step, events, large, slices }
 }
 
 const row = (length: number, node: (n: number) => Partial<Node>): Definition => ({
@@ -78,11 +78,11 @@ const graphs: Record<string, Definition> = {
 describe.each(Object.entries(graphs))('%s', (_name, graph) => {
   test('are recorded as if they had been computed in one pass', () => {
     const context = contextOf(graph)
-    const whole = begin(context, 1)
-    const { slices, ...sliced } = inSlices(begin(context, 1, undefined, { left: 1 }), 1)
+    const whole = startGraph(context, 1)
+    const { slices, ...sliced } = inSlices(startGraph(context, 1, undefined, { left: 1 }), 1)
     expect(whole.unfinished).toBeUndefined()
     expect(slices).toBeGreaterThan(5)
-    expect(sliced.facts).toEqual(whole.facts)
+    expect(sliced.events).toEqual(whole.events)
     expect(sliced.commands).toEqual(whole.commands)
     expect(sliced.state).toEqual(whole.state)
   })
@@ -97,7 +97,7 @@ test('retried nodes are started in slices, in their order', () => {
   }))
   const context = contextOf({ nodes, edges: [] })
   const failed = nodes.map(
-    ({ id }): Happening => ({
+    ({ id }): GraphMessage => ({
       kind: 'error',
       node: id,
       attempt: 1,
@@ -105,10 +105,10 @@ test('retried nodes are started in slices, in their order', () => {
       retryable: true,
     }),
   )
-  const { state } = advance(context, begin(context, 1).state, failed, 2)
+  const { state } = advance(context, startGraph(context, 1).state, failed, 2)
   const whole = advance(context, state, [{ kind: 'time' }], 1_000_000)
   const sliced = inSlices(advance(context, state, [{ kind: 'time' }], 1_000_000, { left: 1 }), 1)
-  expect(whole.facts.map(({ data }) => data.node_id)).toEqual(nodes.map(({ id }) => id))
-  expect(sliced.facts).toEqual(whole.facts)
+  expect(whole.events.map(({ data }) => data.node_id)).toEqual(nodes.map(({ id }) => id))
+  expect(sliced.events).toEqual(whole.events)
   expect(sliced.slices).toBe(8)
 })

@@ -4,7 +4,7 @@ import type { BlobRef, ExecutionEventType } from '../ports.ts'
 // The state is plain JSON, so a snapshot is `JSON.stringify(state)`. Times are milliseconds of the database clock.
 
 /** A request that is opened outside the engine and answered there: a gate, a question, or the wait for an event. */
-export type Asking = 'approval' | 'clarification' | 'event'
+export type RequestKind = 'approval' | 'clarification' | 'event'
 
 /** What an active node waits for while no worker runs it. */
 export type Wait =
@@ -13,7 +13,7 @@ export type Wait =
   /** The pause of a loop before its next iteration. The status of the node remains running. */
   | { kind: 'delay'; until: number }
   /** `until`: when the request must be checked. `due`: when it is due, if that is later. */
-  | { kind: Asking; data: JsonObject; until: number | null; due?: number }
+  | { kind: RequestKind; data: JsonObject; until: number | null; due?: number }
   /**
    * `child`: set for a suspended node, which may start several executions. The child of a sub-workflow is derived
    * from its attempt.
@@ -91,7 +91,7 @@ export type GraphState = {
 }
 
 /** A journal event before it has a row. Users and sockets see `data`. */
-export type Fact = { type: ExecutionEventType; at: number; data: JsonObject }
+export type JournalEvent = { type: ExecutionEventType; at: number; data: JsonObject }
 
 export const emptyState = (): GraphState => ({ seq: 0, status: 'running', nodes: {} })
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { advance, begin, resume } from './advance.ts'
+import { advance, resume, startGraph } from './advance.ts'
 import { replay } from './apply.ts'
-import type { Happening } from './happening.ts'
+import type { GraphMessage } from './graph-message.ts'
 import { UNLIMITED } from './pass.ts'
 import { emptyState, type GraphState } from './state.ts'
 import { commands, contextOf, node } from './testing.ts'
@@ -14,46 +14,46 @@ const context = contextOf({
   edges: [],
 })
 
-const gate = (id: string): Happening => ({
+const gate = (id: string): GraphMessage => ({
   kind: 'suspended',
   node: 'agent',
   attempt: 1,
   on: { kind: 'approval', data: { request_id: id }, dueAt: null },
 })
-const resolved = (id: string): Happening => ({
+const resolved = (id: string): GraphMessage => ({
   kind: 'resolved',
   node: 'agent',
   outcome: 'approved',
   output: {},
   data: { request_id: id },
 })
-const onExecution = (id: string): Happening => ({
+const onExecution = (id: string): GraphMessage => ({
   kind: 'suspended',
   node: 'agent',
   attempt: 1,
   on: { kind: 'execution', execution_id: id },
 })
-const ended = (execution: string): Happening => ({ kind: 'ended', node: 'agent', execution })
+const ended = (execution: string): GraphMessage => ({ kind: 'ended', node: 'agent', execution })
 
 /**
- * Plays each happening in its own pass, and returns the last commands. Checks that the journal alone gives the same
+ * Plays each message in its own pass, and returns the last commands. Checks that the journal alone gives the same
  * state.
  */
-function after(...happenings: Happening[]) {
-  let step = begin(context, 0)
+function after(...messages: GraphMessage[]) {
+  let step = startGraph(context, 0)
   let state: GraphState = step.state
-  const facts = [...step.facts]
-  for (const happening of happenings) {
-    step = advance(context, state, [happening], 1)
+  const events = [...step.events]
+  for (const message of messages) {
+    step = advance(context, state, [message], 1)
     state = step.state
-    facts.push(...step.facts)
+    events.push(...step.events)
   }
-  expect(replay(emptyState(), facts).nodes).toEqual(state.nodes)
+  expect(replay(emptyState(), events).nodes).toEqual(state.nodes)
   const { status, attempt } = state.nodes.agent!
-  return { status, attempt, commands: commands(step), state, facts: facts.map(({ type }) => type) }
+  return { status, attempt, commands: commands(step), state, events: events.map(({ type }) => type) }
 }
 
-test.each<[string, Happening[], string, string[]]>([
+test.each<[string, GraphMessage[], string, string[]]>([
   ['it waits for a gate', [gate('apr_1')], 'waiting', []],
   ['its gate is resolved', [gate('apr_1'), resolved('apr_1')], 'running', ['run agent']],
   ['the vote came before it waited', [resolved('apr_1'), gate('apr_1')], 'running', ['run agent']],
@@ -69,8 +69,8 @@ test.each<[string, Happening[], string, string[]]>([
     'running',
     ['run agent'],
   ],
-])('%s', (_what, happenings, status, commanded) => {
-  expect(after(...happenings)).toMatchObject({ status, attempt: 1, commands: commanded })
+])('%s', (_what, messages, status, commanded) => {
+  expect(after(...messages)).toMatchObject({ status, attempt: 1, commands: commanded })
 })
 
 test('the execution shows what it waits for, and still waits for it after a takeover', () => {
@@ -82,19 +82,23 @@ test('the execution shows what it waits for, and still waits for it after a take
 })
 
 test('waiting does not use up an attempt: a failure after a wait is retried as the first failure', () => {
-  const failure: Happening = {
+  const failure: GraphMessage = {
     kind: 'error',
     node: 'agent',
     attempt: 1,
     error: { code: 'provider_busy', message: 'busy' },
     retryable: true,
   }
-  const { facts, state } = after(gate('apr_1'), resolved('apr_1'), gate('apr_2'), resolved('apr_2'), failure)
-  expect(facts.at(-1)).toBe('node.retrying')
+  const { events, state } = after(gate('apr_1'), resolved('apr_1'), gate('apr_2'), resolved('apr_2'), failure)
+  expect(events.at(-1)).toBe('node.retrying')
   expect(state.nodes.agent).toMatchObject({ status: 'waiting', attempt: 1 })
 })
 
 test('a gate that can no longer be decided fails the node', () => {
-  const refused: Happening = { kind: 'refused', node: 'agent', error: { code: 'dataset_changed', message: 'changed' } }
+  const refused: GraphMessage = {
+    kind: 'refused',
+    node: 'agent',
+    error: { code: 'dataset_changed', message: 'changed' },
+  }
   expect(after(gate('apr_1'), refused).status).toBe('failed')
 })

@@ -38,5 +38,5 @@ export const stateOf = (nodes: Record<string, Partial<NodeState>>): GraphState =
   ),
 })
 
-export const types = (step: Step): string[] => step.facts.map(({ type }) => type)
+export const types = (step: Step): string[] => step.events.map(({ type }) => type)
 export const commands = (step: Step): string[] => step.commands.map((command) => `${command.do} ${command.node}`)

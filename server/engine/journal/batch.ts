@@ -1,10 +1,10 @@
 import type { ExecutionError, ExecutionStatus, Json, JsonObject } from '#model/definition'
 import type { GateRow } from '../flow/gate.ts'
-import type { Fact, GraphState } from '../interpreter/state.ts'
+import type { GraphState, JournalEvent } from '../interpreter/state.ts'
 import type { BlobRef, Initiator, StartLabels, StartTarget, TriggerKind, WaitingFor } from '../ports.ts'
 
 /** The update of an execution's row. Only the fields of the new status are written; the others are cleared. */
-export type Move = {
+export type RowUpdate = {
   status: ExecutionStatus
   /** The number of messages read so far. With `parking`, the move is applied only if there are no further messages. */
   seen: number
@@ -58,11 +58,11 @@ export type Append = {
   workspaceId: string
   executionId: string
   epoch: number
-  /** The number of the first fact. */
+  /** The number of the first event. */
   seq: number
-  facts: Fact[]
+  events: JournalEvent[]
   start?: StartRow
-  move?: Move
+  rowUpdate?: RowUpdate
   items?: ItemRow[]
 }
 
@@ -70,7 +70,7 @@ export type Encoded = Append & { bytes: number; texts: string[] }
 
 // The fence: nothing is written unless the row of the worker exists, is alive, and is locked against a worker that
 // would declare it dead. The generation is that of the list of workspaces that send events to destinations
-// (watched.ts).
+// (event-workspaces.ts).
 const FENCE = `fence as materialized (select worker_id from workers where worker_id = $1 and not dead
     and (select generation from event_generation) = $10 for share)`
 

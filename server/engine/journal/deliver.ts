@@ -3,9 +3,9 @@ import { isConnectionLost } from '#platform/db/unavailable'
 import type { Logger } from '#platform/log'
 import type { Encoded } from './batch.ts'
 import { commitOf } from './encode.ts'
+import type { EventWorkspaces } from './event-workspaces.ts'
 import { Fenced, Full, isFull, isPassing, Refused } from './failures.ts'
-import { isSealed, openWeek } from './sealed.ts'
-import type { Watched } from './watched.ts'
+import { isWeekSealed, openWeek } from './sealed-week.ts'
 
 // Sends one batch on one connection until each of its appends is accepted or refused.
 
@@ -19,7 +19,7 @@ export type Waiting = { encoded: Encoded; resolve(accepted: Accepted): void; rej
 export type Delivery = {
   workerId: string
   log: Logger
-  watched: Watched
+  eventWorkspaces: EventWorkspaces
   /** Called when events were added to the outbox. */
   onLeft?(): void
   /** Called when the database has no disk space. The starts of this batch are refused with this error. */
@@ -48,7 +48,7 @@ export async function deliver(delivery: Delivery, client: pg.PoolClient, batch: 
     answer = await send(delivery, client, batch)
   } catch (error) {
     if (isConnectionLost(error)) throw error
-    if (isSealed(error)) {
+    if (isWeekSealed(error)) {
       await openWeek(client, error)
       return deliver(delivery, client, batch, tries + 1)
     }
@@ -73,14 +73,14 @@ export async function deliver(delivery: Delivery, client: pg.PoolClient, batch: 
 }
 
 async function send(delivery: Delivery, client: pg.PoolClient, batch: Waiting[]): Promise<Answer> {
-  const { workerId, watched } = delivery
+  const { workerId, eventWorkspaces } = delivery
   for (;;) {
     const { leaves, ...statement } = commitOf(
       workerId,
       batch.map((waiting) => waiting.encoded),
-      watched,
+      eventWorkspaces,
     )
-    const known = watched.generation()
+    const known = eventWorkspaces.generation()
     const { rows } = await client.query<Answer>(statement)
     const answer = rows[0] as Answer
     if (answer.alive > 0 || answer.generation === known) {
@@ -89,7 +89,7 @@ async function send(delivery: Delivery, client: pg.PoolClient, batch: Waiting[])
     }
     // Nothing was written, because the statement was made with an old list of workspaces that send events to
     // destinations.
-    await watched.reload(client)
+    await eventWorkspaces.reload(client)
   }
 }
 

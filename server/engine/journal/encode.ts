@@ -1,7 +1,7 @@
-import type { Fact, GraphState, NodeState } from '../interpreter/state.ts'
+import type { GraphState, JournalEvent, NodeState } from '../interpreter/state.ts'
 import type { StartLabels } from '../ports.ts'
-import { type Append, COMMITS, type Encoded, type Move } from './batch.ts'
-import { OUTWARD, type Watched } from './watched.ts'
+import { type Append, COMMITS, type Encoded, type RowUpdate } from './batch.ts'
+import { type EventWorkspaces, SENT_EVENT_TYPES } from './event-workspaces.ts'
 
 const hex = (bytes: Buffer): string => `\\x${bytes.toString('hex')}`
 
@@ -18,19 +18,19 @@ export const withoutBlobs = (state: GraphState): GraphState => {
   return { ...state, nodes }
 }
 
-const moveFields = (move: Move): object => ({
-  status: move.status,
-  seen: move.seen,
-  parking: move.parking,
-  due_at: move.dueAt,
-  waiting_for: move.waitingFor,
-  snapshot: move.snapshot && withoutBlobs(move.snapshot),
-  snapshot_seq: move.snapshot?.seq,
-  results: move.resultsBlob ? undefined : move.results,
-  results_blob: move.resultsBlob,
-  error: move.error,
-  finished_at: move.finishedAt,
-  tell_end: move.tellEnd,
+const rowUpdateFields = (rowUpdate: RowUpdate): object => ({
+  status: rowUpdate.status,
+  seen: rowUpdate.seen,
+  parking: rowUpdate.parking,
+  due_at: rowUpdate.dueAt,
+  waiting_for: rowUpdate.waitingFor,
+  snapshot: rowUpdate.snapshot && withoutBlobs(rowUpdate.snapshot),
+  snapshot_seq: rowUpdate.snapshot?.seq,
+  results: rowUpdate.resultsBlob ? undefined : rowUpdate.results,
+  results_blob: rowUpdate.resultsBlob,
+  error: rowUpdate.error,
+  finished_at: rowUpdate.finishedAt,
+  tell_end: rowUpdate.tellEnd,
 })
 
 /** Returns the labels by which a caller finds and orders executions. */
@@ -43,10 +43,10 @@ export const labelFields = (labels: StartLabels): object => ({
   traceparent: labels.traceparent,
 })
 
-type StartAppend = Pick<Append, 'workspaceId' | 'executionId' | 'start' | 'move'>
+type StartAppend = Pick<Append, 'workspaceId' | 'executionId' | 'start' | 'rowUpdate'>
 
 const startFields = (append: StartAppend): object => {
-  const { start, move } = append
+  const { start, rowUpdate } = append
   if (!start) return {}
   return {
     execution_id: append.executionId,
@@ -73,13 +73,13 @@ const startFields = (append: StartAppend): object => {
     snapshot: start.snapshot,
     snapshot_seq: 0,
     status: 'running',
-    ...(move && moveFields(move)),
-    tell_end: start.tellEnd || move?.tellEnd === true,
+    ...(rowUpdate && rowUpdateFields(rowUpdate)),
+    tell_end: start.tellEnd || rowUpdate?.tellEnd === true,
   }
 }
 
 /** Returns event data as users see it. A value in the blob store is named, not repeated. */
-const dataText = (data: Append['facts'][number]['data']): string => {
+const dataText = (data: Append['events'][number]['data']): string => {
   if (data.blob === undefined) return JSON.stringify(data)
   const { output: _output, results: _results, ...rest } = data
   return JSON.stringify(rest)
@@ -87,7 +87,7 @@ const dataText = (data: Append['facts'][number]['data']): string => {
 
 /** Serializes an append before it is queued, so that a text that cannot be serialized fails only its own execution. */
 export const encode = (append: Append): Encoded => {
-  const texts = append.facts.map((fact) => dataText(fact.data))
+  const texts = append.events.map((event) => dataText(event.data))
   const bytes = texts.reduce((sum, text) => sum + text.length, 200 + (append.start?.bytes ?? 0))
   return { ...append, bytes, texts }
 }
@@ -121,7 +121,7 @@ const textArray = (jsonTexts: string[]): string => `{${JSON.stringify(jsonTexts)
 
 export type Statement = { name: string; text: string; values: unknown[]; leaves: boolean }
 
-const outward = new Set(OUTWARD)
+const outward = new Set(SENT_EVENT_TYPES)
 
 /**
  * The maximum length of a packed event. A larger event has its own row. So does an event with a blob, because
@@ -134,8 +134,10 @@ const MAX_PACKED_CHARACTERS = 512
  */
 const MAX_PACKED = 16
 
-const packs = ({ facts, texts }: Encoded, at: number): boolean =>
-  facts[at] !== undefined && facts[at].data.blob === undefined && (texts[at] as string).length <= MAX_PACKED_CHARACTERS
+const packs = ({ events, texts }: Encoded, at: number): boolean =>
+  events[at] !== undefined &&
+  events[at].data.blob === undefined &&
+  (texts[at] as string).length <= MAX_PACKED_CHARACTERS
 
 /** Returns the number of events, starting with `at`, that are written as one row. */
 const packedFrom = (append: Encoded, at: number): number => {
@@ -151,33 +153,33 @@ type EventRow = { seq: number; at: number; type: string; text: string }
  * their types.
  */
 export function* rowsOf(append: Encoded, leaves: boolean): Generator<EventRow> {
-  const { facts, texts, seq } = append
-  for (let at = 0, count = 1; at < facts.length; at += count) {
-    const first = facts[at] as Fact
+  const { events, texts, seq } = append
+  for (let at = 0, count = 1; at < events.length; at += count) {
+    const first = events[at] as JournalEvent
     count = leaves ? 1 : packedFrom(append, at)
     if (count === 1) yield { seq: seq + at, at: first.at, type: first.type, text: texts[at] as string }
     else {
-      const several = facts
+      const several = events
         .slice(at, at + count)
-        .map((fact, n) => `["${fact.type}",${fact.at - first.at},${texts[at + n]}]`)
+        .map((event, n) => `["${event.type}",${event.at - first.at},${texts[at + n]}]`)
       yield { seq: seq + at, at: first.at, type: 'packed', text: `[${several.join()}]` }
     }
   }
 }
 
 /** Returns the workspaces of the batch that send some of these events to destinations. */
-const leavingFrom = (batch: Encoded[], watched: Watched): string[] => {
-  if (watched.isEmpty()) return []
+const leavingFrom = (batch: Encoded[], eventWorkspaces: EventWorkspaces): string[] => {
+  if (eventWorkspaces.isEmpty()) return []
   const leaving = new Set<string>()
-  for (const { workspaceId, facts } of batch)
-    if (watched.has(workspaceId) && facts.some(({ type }) => outward.has(type))) leaving.add(workspaceId)
+  for (const { workspaceId, events } of batch)
+    if (eventWorkspaces.has(workspaceId) && events.some(({ type }) => outward.has(type))) leaving.add(workspaceId)
   return [...leaving]
 }
 
 const statementOf = (hasStarts: boolean, leaves: boolean) =>
   leaves ? (hasStarts ? COMMITS.startsAndLeaves : COMMITS.leaves) : hasStarts ? COMMITS.starts : COMMITS.plain
 
-export const commitOf = (workerId: string, batch: Encoded[], watched: Watched): Statement => {
+export const commitOf = (workerId: string, batch: Encoded[], eventWorkspaces: EventWorkspaces): Statement => {
   const executions: string[] = []
   const seqs: number[] = []
   const workspaces: string[] = []
@@ -188,7 +190,7 @@ export const commitOf = (workerId: string, batch: Encoded[], watched: Watched): 
   const items: object[] = []
   const starts: Encoded[] = []
   for (const append of batch) {
-    for (const { seq, at, type, text } of rowsOf(append, watched.has(append.workspaceId))) {
+    for (const { seq, at, type, text } of rowsOf(append, eventWorkspaces.has(append.workspaceId))) {
       executions.push(append.executionId)
       seqs.push(seq)
       workspaces.push(append.workspaceId)
@@ -198,7 +200,8 @@ export const commitOf = (workerId: string, batch: Encoded[], watched: Watched): 
     }
     const owner = { workspace_id: append.workspaceId, execution_id: append.executionId }
     if (append.start) starts.push(append)
-    else if (append.move) moves.push({ one: 1, ...owner, epoch: append.epoch, ...moveFields(append.move) })
+    else if (append.rowUpdate)
+      moves.push({ one: 1, ...owner, epoch: append.epoch, ...rowUpdateFields(append.rowUpdate) })
     for (const item of append.items ?? []) {
       items.push({ ...owner, ...item, state: item.state && withoutBlobs(item.state), due_at: item.dueAt })
     }
@@ -213,9 +216,9 @@ export const commitOf = (workerId: string, batch: Encoded[], watched: Watched): 
     textArray(texts),
   ]
   values.push(moves.length > 0 ? JSON.stringify(moves) : '[]', items.length > 0 ? JSON.stringify(items) : '[]')
-  values.push(watched.generation())
-  const leaving = leavingFrom(batch, watched)
-  if (leaving.length > 0) values.push(leaving, OUTWARD)
+  values.push(eventWorkspaces.generation())
+  const leaving = leavingFrom(batch, eventWorkspaces)
+  if (leaving.length > 0) values.push(leaving, SENT_EVENT_TYPES)
   if (starts.length > 0) values.push(JSON.stringify(inOrder(starts).map(startFields)))
   return { ...statementOf(starts.length > 0, leaving.length > 0), values, leaves: leaving.length > 0 }
 }

@@ -6,10 +6,10 @@ import { newId } from '#platform/ids'
 import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
 import type { Append } from './batch.ts'
 import { commitOf, encode, rowsOf } from './encode.ts'
+import { type EventWorkspaces, makeEventWorkspaces } from './event-workspaces.ts'
 import { Fenced, Refused, Unknown, Unsent } from './failures.ts'
 import { type Journal, makeJournal } from './journal.ts'
-import { takeBatch } from './take.ts'
-import { makeWatched, type Watched } from './watched.ts'
+import { takeBatch } from './take-batch.ts'
 
 let database: TestDatabase
 let db: Database
@@ -40,7 +40,7 @@ const start = (more: Partial<Append> = {}): Append => ({
   executionId: newId(),
   epoch: 0,
   seq: 1,
-  facts: [{ type: 'execution.started', at: Date.now(), data: {} }],
+  events: [{ type: 'execution.started', at: Date.now(), data: {} }],
   start: {
     definitionRef: 'adhoc:x',
     workflowId: null,
@@ -60,7 +60,7 @@ const next = ({ executionId }: Append, more: Partial<Append> = {}): Append => ({
   executionId,
   epoch: 0,
   seq: 2,
-  facts: [{ type: 'node.started', at: Date.now(), data: { node_id: 'a' } }],
+  events: [{ type: 'node.started', at: Date.now(), data: { node_id: 'a' } }],
   ...more,
 })
 
@@ -76,7 +76,7 @@ test('a worker that was declared dead writes nothing, and its executions are rel
   expect(await journal.append(append)).toEqual({ moved: false, started: true })
   await superuser.query('select engine.bury($1)', [workerId])
   const end = { status: 'succeeded' as const, seen: 0, results: 1, finishedAt: Date.now() }
-  await expect(journal.append(next(append, { move: end }))).rejects.toBeInstanceOf(Fenced)
+  await expect(journal.append(next(append, { rowUpdate: end }))).rejects.toBeInstanceOf(Fenced)
   await expect(journal.append(start())).rejects.toBeInstanceOf(Fenced)
   expect(await eventsOf(append.executionId)).toBe(1)
   expect(await rowOf(append.executionId)).toEqual({ status: 'queued', epoch: 1, worker_id: null })
@@ -87,9 +87,9 @@ test('a worker that declares another worker dead waits for the running statement
   await journal.append(append)
   const slow = await database.superuser()
   await slow.query('begin')
-  const watched = makeWatched()
-  await watched.reload(db.enginePool)
-  const { text, values } = commitOf(workerId, [encode(next(append))], watched)
+  const eventWorkspaces = makeEventWorkspaces()
+  await eventWorkspaces.reload(db.enginePool)
+  const { text, values } = commitOf(workerId, [encode(next(append))], eventWorkspaces)
   await slow.query(text, values)
   let buried = false
   const burying = superuser.query('select engine.bury($1)', [workerId]).then(() => {
@@ -115,7 +115,7 @@ test('a worker that declares another worker dead waits for the running statement
 test('an append that the database refuses fails alone, and the others of its batch are written', async () => {
   const appends = Array.from({ length: 20 }, () => start())
   const bad = start({
-    move: { status: 'waiting', seen: 0, waitingFor: [{ kind: 'timer', since: 'half \ud800 and \0' }] },
+    rowUpdate: { status: 'waiting', seen: 0, waitingFor: [{ kind: 'timer', since: 'half \ud800 and \0' }] },
   })
   const outcomes = await Promise.allSettled(
     [...appends.slice(0, 10), bad, ...appends.slice(10)].map((append) => journal.append(append)),
@@ -133,7 +133,7 @@ test('a connection that breaks during a statement leaves the outcome unknown', a
   await superuser.query('begin')
   await superuser.query('select from executions where execution_id = $1 for update', [append.executionId])
   const end = { status: 'succeeded' as const, seen: 0, results: 1, finishedAt: Date.now() }
-  const appending = journal.append(next(append, { move: end }))
+  const appending = journal.append(next(append, { rowUpdate: end }))
   appending.catch(() => {})
   await expect
     .poll(async () => {
@@ -157,9 +157,9 @@ test('an execution parks only if every message was read', async () => {
     seen: 0,
     waitingFor: [{ kind: 'timer' as const, since: '' }],
   }
-  expect(await journal.append(next(append, { move: park }))).toMatchObject({ moved: false })
+  expect(await journal.append(next(append, { rowUpdate: park }))).toMatchObject({ moved: false })
   expect(await rowOf(append.executionId)).toMatchObject({ status: 'running' })
-  expect(await journal.append(next(append, { seq: 3, move: { ...park, seen: 1 } }))).toMatchObject({ moved: true })
+  expect(await journal.append(next(append, { seq: 3, rowUpdate: { ...park, seen: 1 } }))).toMatchObject({ moved: true })
   expect(await rowOf(append.executionId)).toMatchObject({ status: 'waiting' })
 })
 
@@ -219,15 +219,15 @@ test('after the commit of its first destination, only the events of that workspa
   const before = start({ workspaceId: watchedSpace })
   await journal.append(before)
   await watch(watchedSpace)
-  const facts = ['execution.waiting', 'node.succeeded', 'execution.resumed'].map((type) => ({
-    type: type as Append['facts'][number]['type'],
+  const events = ['execution.waiting', 'node.succeeded', 'execution.resumed'].map((type) => ({
+    type: type as Append['events'][number]['type'],
     at: Date.now(),
     data: {},
   }))
   const fresh = start({ workspaceId: watchedSpace })
   const elsewhere = start({ workspaceId: newId() })
   const accepted = await Promise.all([
-    journal.append(next(before, { workspaceId: watchedSpace, facts })),
+    journal.append(next(before, { workspaceId: watchedSpace, events })),
     journal.append(fresh),
     journal.append(elsewhere),
   ])
@@ -246,20 +246,20 @@ test('a commit made with an old list writes nothing, and is made again with the 
   const append = start({ workspaceId: workspace })
   await journal.append(append)
   // The list before another process created the first destination.
-  const inner = makeWatched()
+  const inner = makeEventWorkspaces()
   let reloads = 0
-  const watched: Watched = {
+  const eventWorkspaces: EventWorkspaces = {
     ...inner,
     reload: async (client) => {
       reloads += 1
       await inner.reload(client)
     },
   }
-  await watched.reload(db.enginePool)
-  const other = makeJournal({ pool: db.enginePool, workerId, log, watched })
+  await eventWorkspaces.reload(db.enginePool)
+  const other = makeJournal({ pool: db.enginePool, workerId, log, watched: eventWorkspaces })
   await watch(workspace)
   await other.append(
-    next(append, { workspaceId: workspace, facts: [{ type: 'execution.waiting', at: Date.now(), data: {} }] }),
+    next(append, { workspaceId: workspace, events: [{ type: 'execution.waiting', at: Date.now(), data: {} }] }),
   )
   expect(reloads).toBe(2)
   expect(await outboxOf(workspace)).toEqual(['2 execution.waiting'])
@@ -300,7 +300,7 @@ test('a journal that is closed without a connection rejects the appends that it 
   await other.close()
 })
 
-const factsOfLength = (lengths: number[]): Append['facts'] =>
+const eventsOfLength = (lengths: number[]): Append['events'] =>
   lengths.map((length, n) => ({
     type: n === 0 ? 'node.succeeded' : 'node.started',
     at: 1_800_000_000_000 + n * 3,
@@ -319,8 +319,8 @@ test.each([
 ])('small events of one append are packed into rows: %s', async (_what, lengths, rows) => {
   const append = start()
   await journal.append(append)
-  const facts = factsOfLength(lengths)
-  await journal.append(next(append, { facts }))
+  const events = eventsOfLength(lengths)
+  await journal.append(next(append, { events }))
   const [first, ...rest] = await rowsOfJournal(append.executionId)
   expect(first?.seq).toBe(1)
   expect(rest.map(({ seq }) => seq)).toEqual(rows)
@@ -328,13 +328,13 @@ test.each([
     'select seq, type, (extract(epoch from at) * 1000)::float8 as at, data from journal where execution_id = $1 and seq > 1 order by seq',
     [append.executionId],
   )
-  expect(read).toEqual(facts.map((fact, n) => ({ seq: n + 2, ...fact })))
+  expect(read).toEqual(events.map((event, n) => ({ seq: n + 2, ...event })))
 })
 
 test('a page of a journal starts after any event number, also inside a row, and has at most the requested size', async () => {
   const append = start()
   await journal.append(append)
-  await journal.append(next(append, { facts: factsOfLength(Array.from({ length: 40 }, () => 1)) }))
+  await journal.append(next(append, { events: eventsOfLength(Array.from({ length: 40 }, () => 1)) }))
   const page = async (after: number, most: number): Promise<number[]> => {
     const { rows } = await superuser.query('select seq from journal_page($1, $2, $3, $4)', [
       workspaceId,
@@ -352,11 +352,11 @@ test('a page of a journal starts after any event number, also inside a row, and 
 test('an event with a blob has its own row, and so has each event of a workspace with destinations', async () => {
   const append = start()
   await journal.append(append)
-  const [one, two, three] = factsOfLength([1, 1, 1]) as [Append['facts'][0], Append['facts'][0], Append['facts'][0]]
+  const [one, two, three] = eventsOfLength([1, 1, 1]) as [Append['events'][0], Append['events'][0], Append['events'][0]]
   const withBlob = { ...two, data: { ...two.data, blob: { key: 'x', bytes: 1 } } }
-  await journal.append(next(append, { facts: [one, withBlob, three] }))
+  await journal.append(next(append, { events: [one, withBlob, three] }))
   expect((await rowsOfJournal(append.executionId)).map(({ seq }) => seq)).toEqual([1, 2, 3, 4])
-  const encoded = encode(next(append, { facts: [one, two, three] }))
+  const encoded = encode(next(append, { events: [one, two, three] }))
   const seqsOf = (leaves: boolean) => [...rowsOf(encoded, leaves)].map(({ seq }) => seq)
   expect(seqsOf(false)).toEqual([2])
   expect(seqsOf(true)).toEqual([2, 3, 4])

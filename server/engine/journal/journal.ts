@@ -4,9 +4,9 @@ import type { Logger } from '#platform/log'
 import type { Append } from './batch.ts'
 import { type Accepted, type Delivery, deliver, pause, refuseStarts, type Waiting } from './deliver.ts'
 import { encode } from './encode.ts'
+import { type EventWorkspaces, makeEventWorkspaces } from './event-workspaces.ts'
 import { type Full, Unknown, Unsent } from './failures.ts'
-import { takeBatch } from './take.ts'
-import { makeWatched, type Watched } from './watched.ts'
+import { takeBatch } from './take-batch.ts'
 
 // Group commit. Appends that arrive while statements are running are sent together in the next statement. Each
 // statement is one transaction, fenced by the worker's row. An execution has only one append in progress, so it
@@ -32,11 +32,11 @@ export const makeJournal = (deps: {
   pool: pg.Pool
   workerId: string
   log: Logger
-  watched?: Watched
+  watched?: EventWorkspaces
   /** Called when events were added to the outbox. */
   onLeft?(): void
 }): Journal => {
-  const { pool, log, watched = makeWatched() } = deps
+  const { pool, log, watched: eventWorkspaces = makeEventWorkspaces() } = deps
   let queue: Waiting[] = []
   let free = LANES
   let scheduled = false
@@ -49,7 +49,7 @@ export const makeJournal = (deps: {
 
   const delivery: Delivery = {
     ...deps,
-    watched,
+    eventWorkspaces,
     // Starts are refused immediately for FULL_FOR. Then the next start is tried.
     onFull(error) {
       full = { error, until: performance.now() + FULL_FOR }

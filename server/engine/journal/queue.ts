@@ -4,8 +4,8 @@ import type { Logger } from '#platform/log'
 import { ENQUEUE, type StartRow } from './batch.ts'
 import { queuedText } from './encode.ts'
 import { Full, isFull, isPassing, Refused, Unknown, Unsent } from './failures.ts'
-import { isSealed, openWeek } from './sealed.ts'
-import { takeBatch } from './take.ts'
+import { isWeekSealed, openWeek } from './sealed-week.ts'
+import { takeBatch } from './take-batch.ts'
 
 // Starts that no worker of this process can accept. They become rows that any worker can claim. Starts that arrive
 // while a statement is running are sent together in the next one. Individually, each start cost a commit and a read
@@ -48,7 +48,7 @@ export const makeStartQueue = (deps: { pool: pg.Pool; log: Logger }): StartQueue
       if (isNeverConnected(error)) return refuse(batch, new Unsent('no connection to the database', { cause: error }))
       if (isConnectionLost(error)) return refuse(batch, new Unknown('the connection broke', { cause: error }))
       if (isFull(error)) return refuse(batch, new Full('the disk of the database is full', { cause: error }))
-      if (isSealed(error) && tries < TRIES) {
+      if (isWeekSealed(error) && tries < TRIES) {
         await openWeek(pool, error).catch(() => {})
         return send(batch, tries + 1)
       }

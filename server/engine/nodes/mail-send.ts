@@ -1,5 +1,5 @@
 import { type Files, fileSchema } from '#engine/files'
-import { type NodeCall, NodeFailure, type NodeKind, NotBegun } from '#engine/node'
+import { type NodeCall, NodeFailure, type NodeKind, NotStarted } from '#engine/node'
 import type { Json } from '#model/definition'
 import { type Mail, type MailAttachment, MailFailure } from '#providers/mail/index'
 import { checked, fields } from './kind.ts'
@@ -65,7 +65,7 @@ export const makeMailSend = ({ mail, files }: { mail: Pick<Mail, 'send' | 'provi
       } catch (error) {
         if (!(error instanceof MailFailure)) {
           // The outbox is our own table. It stores each mail once, even if the connection breaks.
-          throw mail.provider === 'outbox' ? new NotBegun(error) : error
+          throw mail.provider === 'outbox' ? new NotStarted(error) : error
         }
         const { code, message, retryable, nothingSent } = error
         throw new NodeFailure(code, message, { retryable, nothingDone: nothingSent })

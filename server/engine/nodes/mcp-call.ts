@@ -2,7 +2,7 @@ import { asNode } from '#engine/agents/failures'
 import type { McpServer } from '#engine/agents/mcp-client'
 import { type McpDeps, openServer } from '#engine/agents/tools'
 import { credentialField } from '#engine/credentials'
-import { NodeFailure, type NodeKind, NotBegun } from '#engine/node'
+import { NodeFailure, type NodeKind, NotStarted } from '#engine/node'
 import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
 import { checked, fields } from './kind.ts'
@@ -35,7 +35,7 @@ export type { McpDeps }
 
 /** Marks an error that occurred before the tool was called. */
 export const beforeTheCall = (error: unknown): never => {
-  if (!(error instanceof NodeFailure)) throw new NotBegun(error)
+  if (!(error instanceof NodeFailure)) throw new NotStarted(error)
   const { code, message, details, retryable, retryAfterS } = error
   throw new NodeFailure(code, message, { details, retryable, retryAfterS, nothingDone: true })
 }

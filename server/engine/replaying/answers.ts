@@ -5,15 +5,15 @@ import type { Command } from '../interpreter/commands.ts'
 import type { Context } from '../interpreter/context.ts'
 import { errorOf } from '../interpreter/errors.ts'
 import { compile } from '../interpreter/graph.ts'
-import type { Happening } from '../interpreter/happening.ts'
+import type { GraphMessage } from '../interpreter/graph-message.ts'
 import { openPass, UNLIMITED } from '../interpreter/pass.ts'
 import { type GraphState, hasEnded } from '../interpreter/state.ts'
 import { type NodeCall, NodeFailure, type NodeKind } from '../node.ts'
-import { plausibleOutput } from '../trying/plausible.ts'
+import { sampleOutput } from '../trying/sample-output.ts'
 import type { Turns } from '../worker/turns.ts'
-import { addUsage, type Course } from './course.ts'
-import { answerHappening, endHappening } from './happenings.ts'
+import { answerMessage, endMessage } from './messages.ts'
 import { type Call, keyOf, type PastRun, settledBy } from './record.ts'
+import { addUsage, type ExecutionTrace } from './trace.ts'
 
 // Answers the commands of the interpreter: from the record, by computing, or with a mock.
 
@@ -26,7 +26,7 @@ export class Unreplayable extends Error {
   }
 }
 
-export type DriveDeps = {
+export type ReplayRunDeps = {
   workspaceId: string
   turns: Turns
   /** Kinds that only compute. They really run if the record has no answer. */
@@ -38,18 +38,18 @@ export type DriveDeps = {
 
 export type Frame = { context: Context; prefix: string; past: PastRun | undefined }
 export type End = { state: GraphState; at: number }
-export type Report = Pick<Course, 'sent' | 'asked' | 'unanswered' | 'mocked' | 'usage'>
+export type Report = Pick<ExecutionTrace, 'sent' | 'asked' | 'unanswered' | 'mocked' | 'usage'>
 
 /** One replay. `run` runs a graph in it: the definition itself, or the body of a map. */
-export type Drive = {
-  deps: DriveDeps
+export type ReplayRun = {
+  deps: ReplayRunDeps
   report: Report
   until: number
   commands: number
   run(frame: Frame, startAt: number): Promise<End>
 }
 
-export type Answer = { at: number; happenings: Happening[] }
+export type Answer = { at: number; messages: GraphMessage[] }
 
 export const MAX_MS = 10_000
 const MAX_ITEMS = 1_000
@@ -61,25 +61,25 @@ function recorded(frame: Frame, node: Node, key: string, attempt: number): Call 
 }
 
 /** Returns the recorded output of the node for other arguments, or otherwise a plausible output. */
-function mock({ deps, report }: Drive, frame: Frame, node: Node): Json {
+function mock({ deps, report }: ReplayRun, frame: Frame, node: Node): Json {
   const reason = frame.past?.calls.some((call) => call.node === node.id) ? 'arguments_differ' : 'not_recorded'
   report.mocked.push({ node_id: frame.prefix + node.id, type: node.type, reason })
   const before = frame.past?.calls.findLast(
     (call) => call.node === node.id && call.type === node.type && call.end?.kind === 'succeeded',
   )
   if (before?.end?.kind === 'succeeded') return before.end.output
-  return plausibleOutput(node, deps.descriptorOf(node.type))
+  return sampleOutput(node, deps.descriptorOf(node.type))
 }
 
 /** Returns the recorded result of a command. Undefined if the command has no result. */
 export async function answerOf(
-  drive: Drive,
+  drive: ReplayRun,
   frame: Frame,
   state: GraphState,
   command: Command,
   clock: number,
 ): Promise<Answer | undefined> {
-  if (command.do === 'grace') return { at: clock, happenings: [{ kind: 'grace', until: clock + GRACE_MS }] }
+  if (command.do === 'grace') return { at: clock, messages: [{ kind: 'grace', until: clock + GRACE_MS }] }
   if (command.do === 'close' || command.do === 'abandon' || command.do === 'due') return undefined
   const node = compile(frame.context.graph).nodes.get(command.node) as Node
   const attempt = state.nodes[node.id]?.attempt ?? 1
@@ -93,20 +93,20 @@ export async function answerOf(
     drive.report.sent.push({ node_id: frame.prefix + node.id, type: node.type, args })
   if (call?.end) {
     addUsage(drive.report.usage, call.end.usage)
-    return { at: Math.max(clock, call.end.at), happenings: [endHappening(command, node, attempt, call.end)] }
+    return { at: Math.max(clock, call.end.at), messages: [endMessage(command, node, attempt, call.end)] }
   }
   switch (command.do) {
     case 'run':
-      return { at: clock, happenings: [await runOrMock(drive, frame, node, command)] }
+      return { at: clock, messages: [await runOrMock(drive, frame, node, command)] }
     case 'child':
       return {
         at: clock,
-        happenings: [{ kind: 'child', node: node.id, attempt, results: mock(drive, frame, node), error: null }],
+        messages: [{ kind: 'child', node: node.id, attempt, results: mock(drive, frame, node), error: null }],
       }
     case 'map':
       return runItems(drive, frame, state, command, clock)
     case 'loop':
-      return { at: clock, happenings: [{ kind: 'done', node: node.id, attempt, output: mock(drive, frame, node) }] }
+      return { at: clock, messages: [{ kind: 'done', node: node.id, attempt, output: mock(drive, frame, node) }] }
   }
 }
 
@@ -120,20 +120,20 @@ function answerQuestion(
 ): Answer {
   const node_id = frame.prefix + node.id
   report.asked.push({ node_id, type: node.type, args })
-  const opened: Happening = { kind: 'opened', node: node.id, people, data: {}, dueAt: null }
+  const opened: GraphMessage = { kind: 'opened', node: node.id, people, data: {}, dueAt: null }
   if (!call?.end) {
     report.unanswered.push(node_id)
-    return { at: clock, happenings: [opened] }
+    return { at: clock, messages: [opened] }
   }
-  return { at: Math.max(clock, call.end.at), happenings: [opened, answerHappening(node, call.end)] }
+  return { at: Math.max(clock, call.end.at), messages: [opened, answerMessage(node, call.end)] }
 }
 
 async function runOrMock(
-  drive: Drive,
+  drive: ReplayRun,
   frame: Frame,
   node: Node,
   { attempt, args }: Command & { do: 'run' },
-): Promise<Happening> {
+): Promise<GraphMessage> {
   const kind = drive.deps.computing.get(node.type)
   if (!kind) return { kind: 'done', node: node.id, attempt, output: mock(drive, frame, node) }
   try {
@@ -150,7 +150,7 @@ async function runOrMock(
  * answer a new or changed item.
  */
 async function runItems(
-  drive: Drive,
+  drive: ReplayRun,
   frame: Frame,
   state: GraphState,
   { node, attempt, args: { items, body, onItemError } }: Command & { do: 'map' },
@@ -180,12 +180,12 @@ async function runItems(
       const details: JsonObject = { index, error: (error ?? null) as Json }
       return {
         at,
-        happenings: [{ kind: 'error', node, attempt, error: { code, message, details }, retryable: false }],
+        messages: [{ kind: 'error', node, attempt, error: { code, message, details }, retryable: false }],
       }
     }
     outputs.push(status === 'succeeded' ? (results ?? null) : { error: (error ?? null) as Json })
   }
-  return { at, happenings: [{ kind: 'done', node, attempt, output: outputs }] }
+  return { at, messages: [{ kind: 'done', node, attempt, output: outputs }] }
 }
 
 /** Returns all arguments of a map or loop, including its body. The record is keyed by them. */
@@ -197,7 +197,7 @@ function wholeArgs({ context }: Frame, state: GraphState, node: Node): JsonObjec
 const silent = { info() {}, warn() {}, error() {}, debug() {}, trace() {}, fatal() {} } as unknown as NodeCall['log']
 
 const callOf = (
-  deps: DriveDeps,
+  deps: ReplayRunDeps,
   { context, prefix }: Frame,
   node: Node,
   { attempt, args }: { attempt: number; args: JsonObject },

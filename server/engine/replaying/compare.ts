@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
 import { diffJson, isSameJson, type JsonChange } from '#model/json-diff'
 import { jsonSize } from '#model/size'
-import type { Course, Made, Mocked, PathEntry } from './course.ts'
+import type { EffectCall, ExecutionTrace, Mocked, PathEntry } from './trace.ts'
 
 // Compares a candidate with a past execution. The report is limited in size and contains no secrets.
 
@@ -77,13 +77,13 @@ const pathDifference = (before: PathEntry[], after: PathEntry[]): Difference['pa
   })
 }
 
-const byNode = (made: Made[]): Map<string, Made[]> => {
-  const groups = new Map<string, Made[]>()
+const byNode = (made: EffectCall[]): Map<string, EffectCall[]> => {
+  const groups = new Map<string, EffectCall[]>()
   for (const one of made) groups.set(one.node_id, [...(groups.get(one.node_id) ?? []), one])
   return groups
 }
 
-const madeDifference = (before: Made[], after: Made[]): Difference['sent'] => {
+const madeDifference = (before: EffectCall[], after: EffectCall[]): Difference['sent'] => {
   const [then, now] = [byNode(before), byNode(after)]
   return [...new Set([...then.keys(), ...now.keys()])].flatMap((node_id) => {
     const [was, is] = [then.get(node_id) ?? [], now.get(node_id) ?? []]
@@ -103,13 +103,13 @@ const madeDifference = (before: Made[], after: Made[]): Difference['sent'] => {
   })
 }
 
-const errorDifference = (before: Course['error'], after: Course['error']): Difference['error'] => {
-  const of = (error: Course['error']): JsonObject | null =>
+const errorDifference = (before: ExecutionTrace['error'], after: ExecutionTrace['error']): Difference['error'] => {
+  const of = (error: ExecutionTrace['error']): JsonObject | null =>
     error && { code: error.code, message: error.message, node_id: error.node_id ?? null }
   return isSameJson(of(before), of(after)) ? null : { before: of(before), after: of(after) }
 }
 
-export const compareCourses = (before: Course, after: Course): Compared => {
+export const compareTraces = (before: ExecutionTrace, after: ExecutionTrace): Compared => {
   // An execution that would wait has no results yet. That it waits is the difference.
   const isOpen = after.status === 'waiting'
   const difference: Difference = {

@@ -1,7 +1,7 @@
 import type { ExecutionStatus, Json, JsonObject } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
 import type { Blobs } from '#providers/blobs/index'
-import type { Fact } from '../interpreter/state.ts'
+import type { JournalEvent } from '../interpreter/state.ts'
 import { readBlob } from '../outputs.ts'
 import type { BlobRef, ExecutionEventType, TriggerKind } from '../ports.ts'
 import { Unreplayable } from './answers.ts'
@@ -28,7 +28,7 @@ export type PastRow = {
   too_large: boolean
 }
 
-export type Past = { row: PastRow; facts: Fact[] }
+export type Past = { row: PastRow; events: JournalEvent[] }
 
 type EventRow = { execution_id: string; type: ExecutionEventType; at: Date; data: JsonObject }
 
@@ -48,28 +48,28 @@ export const readPast = async (tx: Tx, workspaceId: string, ids: string[]): Prom
      order by execution_id, seq`,
     [workspaceId, small],
   )
-  const past = new Map(rows.map((row) => [row.execution_id, { row, facts: [] as Fact[] }]))
+  const past = new Map(rows.map((row) => [row.execution_id, { row, events: [] as JournalEvent[] }]))
   for (const { execution_id, type, at, data } of events)
-    past.get(execution_id)?.facts.push({ type, at: at.getTime(), data })
+    past.get(execution_id)?.events.push({ type, at: at.getTime(), data })
   return past
 }
 
 /** Fills in the values that the journal left in the blob store. */
-export const withBlobs = async (blobs: Blobs, facts: Fact[]): Promise<Fact[]> => {
+export const withBlobs = async (blobs: Blobs, events: JournalEvent[]): Promise<JournalEvent[]> => {
   let left = MAX_BLOB_BYTES
-  const whole: Fact[] = []
-  for (const fact of facts) {
-    const blob = fact.data.blob as unknown as BlobRef | undefined
+  const whole: JournalEvent[] = []
+  for (const event of events) {
+    const blob = event.data.blob as unknown as BlobRef | undefined
     if (!blob) {
-      whole.push(fact)
+      whole.push(event)
       continue
     }
     left -= blob.bytes
     if (left < 0) throw new Unreplayable('too_large', 'its outputs are larger than 8 MiB together')
     const value = await readBlob(blobs, blob)
-    const { blob: _blob, ...data } = fact.data
-    const name = fact.type === 'execution.succeeded' ? 'results' : 'output'
-    whole.push({ ...fact, data: { ...data, [name]: value } })
+    const { blob: _blob, ...data } = event.data
+    const name = event.type === 'execution.succeeded' ? 'results' : 'output'
+    whole.push({ ...event, data: { ...data, [name]: value } })
   }
   return whole
 }

@@ -5,11 +5,11 @@ import type { ExecutionError, Json, JsonObject, Node } from '#model/definition'
 import { isObject } from '#model/json'
 import { argsOf } from '../interpreter/activate.ts'
 import { apply } from '../interpreter/apply.ts'
-import { askingOf } from '../interpreter/commands.ts'
+import { requestKindOf } from '../interpreter/commands.ts'
 import type { Context } from '../interpreter/context.ts'
 import { compile } from '../interpreter/graph.ts'
 import { openPass, UNLIMITED } from '../interpreter/pass.ts'
-import { emptyState, type Fact, type GraphState } from '../interpreter/state.ts'
+import { emptyState, type GraphState, type JournalEvent } from '../interpreter/state.ts'
 
 // The calls of a past execution and their results. The journal contains the results. The arguments are derived from
 // it, as in a takeover by another worker: at each start of a node, they are resolved from the nodes that had settled
@@ -57,7 +57,7 @@ const seenFrom = (args: JsonObject, outer: Record<string, { output: Json }>): Js
  * body.
  */
 export const keyOf = ({ id, type }: Node, args: JsonObject, outer: Record<string, { output: Json }>): string => {
-  if (askingOf(type)) return hash([id, type, questionOf(type, args)])
+  if (requestKindOf(type)) return hash([id, type, questionOf(type, args)])
   return hash([id, type, args, hasBody(type) ? seenFrom(args, outer) : null])
 }
 
@@ -69,10 +69,10 @@ export const settledBy = ({ nodes }: GraphState, position: number): Record<strin
   return settled
 }
 
-const endOf = (fact: Fact): CallEnd | undefined => {
-  const { at, data } = fact
+const endOf = (event: JournalEvent): CallEnd | undefined => {
+  const { at, data } = event
   const usage = isObject(data.usage) ? { usage: data.usage } : {}
-  switch (fact.type) {
+  switch (event.type) {
     case 'node.succeeded':
       return {
         at,
@@ -85,7 +85,7 @@ const endOf = (fact: Fact): CallEnd | undefined => {
     case 'node.retrying':
       return {
         at,
-        kind: fact.type === 'node.failed' ? 'failed' : 'retrying',
+        kind: event.type === 'node.failed' ? 'failed' : 'retrying',
         error: data.error as unknown as ExecutionError,
       }
     default:
@@ -93,39 +93,39 @@ const endOf = (fact: Fact): CallEnd | undefined => {
   }
 }
 
-/** `facts` is the whole journal, including the values from the blob store. */
-export const readPastRun = (context: Context, facts: readonly Fact[]): PastRun => {
+/** `events` is the whole journal, including the values from the blob store. */
+export const readPastRun = (context: Context, events: readonly JournalEvent[]): PastRun => {
   const compiled = compile(context.graph)
   const state = emptyState()
   const calls: Call[] = []
   const open = new Map<string, Call>()
-  for (const fact of facts) {
-    apply(state, fact)
-    const id = fact.data.node_id
-    const node = typeof id === 'string' && fact.data.in_map !== true ? compiled.nodes.get(id) : undefined
+  for (const event of events) {
+    apply(state, event)
+    const id = event.data.node_id
+    const node = typeof id === 'string' && event.data.in_map !== true ? compiled.nodes.get(id) : undefined
     if (!node) continue
-    if (fact.type === 'node.started') {
-      const call = begun(context, state, node, fact)
+    if (event.type === 'node.started') {
+      const call = begun(context, state, node, event)
       if (!call) continue
       calls.push(call)
       open.set(node.id, call)
     } else {
-      const end = endOf(fact)
+      const end = endOf(event)
       const call = end && open.get(node.id)
       if (end && call) call.end = end
       if (end) open.delete(node.id)
     }
   }
-  return { calls, state, startedAt: facts[0]?.at ?? 0, endedAt: facts.at(-1)?.at ?? 0 }
+  return { calls, state, startedAt: events[0]?.at ?? 0, endedAt: events.at(-1)?.at ?? 0 }
 }
 
-const begun = (context: Context, state: GraphState, node: Node, fact: Fact): Call | undefined => {
+const begun = (context: Context, state: GraphState, node: Node, event: JournalEvent): Call | undefined => {
   const ready = state.nodes[node.id]?.ready ?? state.seq
-  const pass = openPass(context, compile(context.graph), state, { at: fact.at, allowance: UNLIMITED })
+  const pass = openPass(context, compile(context.graph), state, { at: event.at, allowance: UNLIMITED })
   try {
     const args = argsOf(pass, node, ready)
     const key = keyOf(node, args, settledBy(state, ready))
-    return { node: node.id, type: node.type, attempt: Number(fact.data.attempt ?? 1), args, key }
+    return { node: node.id, type: node.type, attempt: Number(event.data.attempt ?? 1), args, key }
   } catch {
     // This release may have lower limits than the one that ran the node. Without its arguments, the call cannot be
     // compared.

@@ -5,12 +5,12 @@ import { jsonSize } from '#model/size'
 import type { Blobs } from '#providers/blobs/index'
 import type { LoadDefinition } from '../definitions.ts'
 import { contextOf } from '../worker/owned.ts'
-import { type DriveDeps, Unreplayable } from './answers.ts'
-import { compareCourses, type Difference } from './compare.ts'
-import { courseOf, type Mocked } from './course.ts'
-import { drive } from './drive.ts'
+import { type ReplayRunDeps, Unreplayable } from './answers.ts'
+import { compareTraces, type Difference } from './compare.ts'
 import { type Past, withBlobs } from './read.ts'
 import { readPastRun } from './record.ts'
+import { runReplay } from './run-replay.ts'
+import { type Mocked, traceOfPast } from './trace.ts'
 
 /** The result of comparing a candidate with one past execution. */
 export type Replayed = {
@@ -24,7 +24,7 @@ export type Replayed = {
   candidateDurationMs: number
 }
 
-export type ReplayDeps = DriveDeps & {
+export type ReplayDeps = ReplayRunDeps & {
   loadDefinition: LoadDefinition
   blobs: Blobs
   effectOf(type: string): Effect
@@ -45,12 +45,12 @@ const unreplayable = (code: string, message: string): Replayed => ({
  */
 const reasonAgainst = (past: Past | undefined): Replayed | undefined => {
   if (!past) return unreplayable('gone', 'the run is no longer kept')
-  const { row, facts } = past
+  const { row, events } = past
   if (row.too_large) return unreplayable('too_large', 'its input or journal is too large to be replayed')
   if (row.status === 'cancelled') return unreplayable('cancelled', 'it was cancelled')
   if (row.status === 'timed_out') return unreplayable('timed_out', 'it took longer than its settings allow')
   if (row.retry_of !== null) return unreplayable('is_retry', 'it went on with results of another run')
-  if (facts[0]?.type !== 'execution.started') return unreplayable('gone', 'its journal is no longer kept')
+  if (events[0]?.type !== 'execution.started') return unreplayable('gone', 'its journal is no longer kept')
   return undefined
 }
 
@@ -80,8 +80,8 @@ export const replayOne = async (
     const original = await deps.loadDefinition(deps.workspaceId, row.definition_ref).catch(() => {
       throw new Unreplayable('no_definition', 'the definition that it ran is no longer kept')
     })
-    const facts = await withBlobs(deps.blobs, past.facts)
-    const vars = facts[0]?.data.vars as JsonObject | undefined
+    const events = await withBlobs(deps.blobs, past.events)
+    const vars = events[0]?.data.vars as JsonObject | undefined
     const { workspaceId } = deps
     const about = {
       workspaceId,
@@ -95,15 +95,15 @@ export const replayOne = async (
     const trigger = { kind: row.trigger_kind, id: row.trigger_id }
     const contextFor = (definition: Definition) =>
       contextOf(about, trigger, definition, deps.effectOf, ({ nodePath }) => `https://callback.invalid/${nodePath}`)
-    const then = readPastRun(contextFor(original), facts)
-    const before = courseOf(then)
+    const then = readPastRun(contextFor(original), events)
+    const before = traceOfPast(then)
     const [issue] = validateJson(candidate.inputs ?? true, row.input)
     if (issue) {
       const message = `the candidate refuses the input: input${issue.path} ${issue.message}`
       return { ...refused(before.status, message), usage: before.usage, durationMs: before.durationMs }
     }
-    const after = await drive(deps, contextFor(candidate), then)
-    const { outcome, difference, mocked } = compareCourses(before, after)
+    const after = await runReplay(deps, contextFor(candidate), then)
+    const { outcome, difference, mocked } = compareTraces(before, after)
     return {
       outcome,
       reason: null,

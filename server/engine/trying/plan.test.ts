@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Definition, Json } from '#model/definition'
 import { validateJson } from '#model/json-schema'
 import { planTrial, type TrialRequest } from './plan.ts'
-import { plausibleOutput, plausibleValue } from './plausible.ts'
+import { sampleOutput, sampleValue } from './sample-output.ts'
 
 const definition: Definition = {
   inputs: { type: 'object' },
@@ -131,15 +131,15 @@ describe('a plausible value', () => {
     { allOf: [{ type: 'object', properties: { a: { type: 'string' } } }, { properties: { b: { const: 1 } } }] },
   ]
   test.each(schemas.map((schema) => [JSON.stringify(schema), schema]))('fits %s', (_text, schema) => {
-    expect(validateJson(schema, plausibleValue(schema))).toEqual([])
+    expect(validateJson(schema, sampleValue(schema))).toEqual([])
   })
 
   test('for a node that has its own schema matches that schema', () => {
     const schema = { type: 'object', properties: { city: { enum: ['Bern'] } } }
-    expect(plausibleOutput({ id: 'e', type: 'llm.extract', args: { schema } }, undefined)).toEqual({
+    expect(sampleOutput({ id: 'e', type: 'llm.extract', args: { schema } }, undefined)).toEqual({
       value: { city: 'Bern' },
       missing: [],
     })
-    expect(plausibleOutput({ id: 'c', type: 'clarification', args: { schema } }, undefined)).toEqual({ city: 'Bern' })
+    expect(sampleOutput({ id: 'c', type: 'clarification', args: { schema } }, undefined)).toEqual({ city: 'Bern' })
   })
 })

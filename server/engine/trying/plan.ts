@@ -4,7 +4,7 @@ import { withoutDeferred } from '#model/expressions'
 import type { NodeDescriptor } from '#model/node'
 import { type Effects, isActing, modeOf, touchOf } from '#model/touch'
 import { type FromRecord, TRIAL_ANSWER } from '../nodes/trial-answer.ts'
-import { plausibleOutput } from './plausible.ts'
+import { sampleOutput } from './sample-output.ts'
 
 // The plan of a trial: a definition in which every node that must not act is replaced by its answer. The definition
 // is stored with the execution, so a trial continues after a crash like any execution, with the same answers.
@@ -126,7 +126,7 @@ const planNode = (request: TrialRequest, node: Node, prefix: string, unanswered:
   const how = isPast ? 'pinned' : 'mocked'
   if (before) return { node: answered(node, how, before), entries: [entry('mocked', 'recorded')] }
   if (effects === 'pinned') unanswered.push(node_id)
-  const output = plausibleOutput(node, request.descriptorOf(node.type))
+  const output = sampleOutput(node, request.descriptorOf(node.type))
   return { node: answered(node, how, { output }, request.record), entries: [entry('mocked', 'schema')] }
 }
 

@@ -12,7 +12,7 @@ import { callbacksIn } from './callbacks.ts'
 import type { EffectDeps } from './effect-deps.ts'
 import type { Frame } from './frame.ts'
 import type { Live } from './live-types.ts'
-import { GivenUp } from './patience.ts'
+import { NoLongerNeeded } from './platform-retry.ts'
 
 // The common part of a map and a loop: a body that runs in separate frames, each with a row, and an output that is
 // built from them.
@@ -79,7 +79,7 @@ export function frameIn(
       ...known,
       outer: around.nodes,
       ...(callbackUrl && { callbackUrl, ...callbacksIn(graph, prefix, callbackUrl) }),
-      elsewhere: () => live.heldBeside(made),
+      otherGraphsSize: () => live.otherGraphsSize(made),
     },
     state,
     item: { index, path, settled },
@@ -89,23 +89,23 @@ export function frameIn(
   return made
 }
 
-export const patiently = <T>({ deps, live, frame, command }: AnyBody, work: () => Promise<T>): Promise<T> =>
-  deps.patience(live, { frame, node: command.node }, work)
+export const retryOnFault = <T>({ deps, live, frame, command }: AnyBody, work: () => Promise<T>): Promise<T> =>
+  deps.platformRetry(live, { frame, node: command.node }, work)
 
 /** Reports the result of the whole map or loop after its output is gathered, and calls `leave`. */
-export async function tellOutput(body: AnyBody, gather: () => Promise<Json>, leave: () => void): Promise<void> {
+export async function reportOutput(body: AnyBody, gather: () => Promise<Json>, leave: () => void): Promise<void> {
   const { deps, live, frame, command } = body
   const { node, attempt } = command
   live.busy(1)
   try {
     const { value, text } = checkedText(await gather())
-    const blob = isLarge(text) ? await patiently(body, () => offload(deps.ports.blobs, live.owned, text)) : undefined
-    live.inform(frame, { kind: 'done', node, attempt, output: value, ...(blob && { blob }) })
+    const blob = isLarge(text) ? await retryOnFault(body, () => offload(deps.ports.blobs, live.owned, text)) : undefined
+    live.sendUnawaited(frame, { kind: 'done', node, attempt, output: value, ...(blob && { blob }) })
   } catch (error) {
     // The parts are in their rows. The worker that continues the execution gathers them again.
-    if (error instanceof GivenUp) return
+    if (error instanceof NoLongerNeeded) return
     const retryable = !(error instanceof NodeFailure) || error.retryable
-    live.inform(frame, { kind: 'error', node, attempt, error: errorOf(error), retryable })
+    live.sendUnawaited(frame, { kind: 'error', node, attempt, error: errorOf(error), retryable })
   } finally {
     live.busy(-1)
     leave()

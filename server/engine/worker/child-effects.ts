@@ -13,7 +13,7 @@ import { childId } from './child-id.ts'
 import type { EffectDeps } from './effect-deps.ts'
 import type { Frame } from './frame.ts'
 import type { Live } from './live-types.ts'
-import { GivenUp } from './patience.ts'
+import { NoLongerNeeded } from './platform-retry.ts'
 
 // The effects that start other executions.
 
@@ -115,7 +115,7 @@ async function startOnce(
   const { node, attempt, args } = command
   const path = frame.prefix + node
   const executionId = childId(owned.executionId, frame, node, attempt)
-  const tell = (end: ChildEnd) => () => live.inform(frame, { kind: 'child', node, attempt, ...end })
+  const tell = (end: ChildEnd) => () => live.sendUnawaited(frame, { kind: 'child', node, attempt, ...end })
   // The end of the child may already have arrived as a message.
   const self = frame.state.nodes[node]
   if (self?.wait?.kind !== 'execution' || self.attempt !== attempt) return undefined
@@ -149,10 +149,10 @@ export async function startChild(
 ): Promise<(() => void) | undefined> {
   const { node, attempt } = command
   try {
-    return await deps.patience(live, { frame, node }, () => startOnce(deps, live, frame, command))
+    return await deps.platformRetry(live, { frame, node }, () => startOnce(deps, live, frame, command))
   } catch (error) {
-    if (error instanceof GivenUp) throw error
-    return () => live.inform(frame, { kind: 'child', node, attempt, results: null, error: errorOf(error) })
+    if (error instanceof NoLongerNeeded) throw error
+    return () => live.sendUnawaited(frame, { kind: 'child', node, attempt, results: null, error: errorOf(error) })
   }
 }
 
@@ -165,5 +165,5 @@ export async function abandonChild(
   const { workspaceId, executionId } = live.owned
   const child = childId(executionId, frame, command.node, command.attempt)
   const node = frame.prefix + command.node
-  await deps.patience(live, { frame: live.top, node }, () => deps.cancelChild(workspaceId, child))
+  await deps.platformRetry(live, { frame: live.top, node }, () => deps.cancelChild(workspaceId, child))
 }

@@ -1,5 +1,5 @@
 import type { Database } from '#platform/db/pool'
-import { childEnd } from '../ends.ts'
+import { childEnd } from '../end-reports.ts'
 import { nudge } from '../nudges.ts'
 import type { EnginePorts } from '../ports.ts'
 import type { EffectDeps } from './effect-deps.ts'

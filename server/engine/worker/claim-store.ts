@@ -1,11 +1,11 @@
 import type { Json } from '#model/definition'
 import type { Database } from '#platform/db/pool'
 import { isConnectionLost } from '#platform/db/unavailable'
-import type { Fact, GraphState } from '../interpreter/state.ts'
+import type { GraphState, JournalEvent } from '../interpreter/state.ts'
 import type { ItemRow } from '../journal/batch.ts'
 import type { Initiator, TriggerKind } from '../ports.ts'
 import type { InboxMessage } from './owned.ts'
-import { ask } from './queries.ts'
+import { runStatement } from './run-statement.ts'
 
 // The statements with which a worker claims executions, and puts back those that it cannot run.
 
@@ -75,33 +75,33 @@ const CLAIMED_INBOX = `select i.execution_id, i.n, i.payload from engine.claimed
     cross join lateral (select * from inbox where execution_id = c.execution_id and n > c.seen offset 0) i
   order by i.execution_id, i.n`
 
-type EventRow = { execution_id: string; type: Fact['type']; at: Date; data: Fact['data'] }
+type EventRow = { execution_id: string; type: JournalEvent['type']; at: Date; data: JournalEvent['data'] }
 type InboxRow = InboxMessage & { execution_id: string }
 
 /** A row that was returned as JSON. */
 type JsonRow = Omit<ExecutionRow, 'started_at'> & { started_at: string }
 const rowOf = (row: JsonRow): ExecutionRow => ({ ...row, started_at: new Date(row.started_at) })
 
-export type Journals = Map<string, Fact[]>
+export type Journals = Map<string, JournalEvent[]>
 export type Inboxes = Map<string, InboxMessage[]>
-export type ClaimedOne = { row: ExecutionRow; facts: Fact[]; messages: InboxMessage[] }
+export type ClaimedOne = { row: ExecutionRow; journal: JournalEvent[]; messages: InboxMessage[] }
 /** The result of CLAIM_ONE and of `engine.signal_and_claim`. */
 export type ClaimedJson = {
   row: JsonRow
-  events: [Fact['type'], number, Fact['data']][] | null
+  events: [JournalEvent['type'], number, JournalEvent['data']][] | null
   messages: InboxMessage[] | null
 }
 
 export const claimedOf = ({ row, events, messages }: ClaimedJson): ClaimedOne => ({
   row: rowOf(row),
-  facts: (events ?? []).map(([type, at, data]) => ({ type, at, data })),
+  journal: (events ?? []).map(([type, at, data]) => ({ type, at, data })),
   messages: messages ?? [],
 })
 /** An execution that the rules of its workflow must decide first. */
 export type Routed = { routed: true; workspace_id: string; workflow_id: string }
 export type Claimed = { rows: Promise<(ExecutionRow | Routed)[]>; events: Promise<Journals>; inbox: Promise<Inboxes> }
 
-const factsOf = (rows: EventRow[]): Journals =>
+const journalsOf = (rows: EventRow[]): Journals =>
   grouped(rows, ({ type, at, data }) => ({ type, at: at.getTime(), data }))
 const messagesOf = (rows: InboxRow[]): Inboxes => grouped(rows, ({ n, payload }) => ({ n, payload }))
 
@@ -119,7 +119,8 @@ const grouped = <Row extends { execution_id: string }, Item>(
 }
 
 export const claimStatements = (db: Pick<Database, 'enginePool'>) => {
-  const query = <Row>(name: string, text: string, values: unknown[]) => ask<Row>(db.enginePool, name, text, values)
+  const query = <Row>(name: string, text: string, values: unknown[]) =>
+    runStatement<Row>(db.enginePool, name, text, values)
   return {
     /**
      * Claims executions and reads what is needed to run them. All queries are sent at once, and each promise resolves
@@ -131,7 +132,7 @@ export const claimStatements = (db: Pick<Database, 'enginePool'>) => {
       wanted: { total: number; perWorkspace: number; workspaceLimit: number; suspects: number },
     ): Promise<Claimed> => {
       const client = await db.enginePool.connect()
-      const rows = ask<{ claimed: JsonRow | Routed }>(client, 'claim', CLAIM, [
+      const rows = runStatement<{ claimed: JsonRow | Routed }>(client, 'claim', CLAIM, [
         workerId,
         after,
         wanted.total,
@@ -139,8 +140,8 @@ export const claimStatements = (db: Pick<Database, 'enginePool'>) => {
         wanted.workspaceLimit,
         wanted.suspects,
       ]).then((found) => found.map(({ claimed }) => ('routed' in claimed ? claimed : rowOf(claimed))))
-      const events = ask<EventRow>(client, 'claimed-events', CLAIMED_EVENTS, []).then(factsOf)
-      const inbox = ask<InboxRow>(client, 'claimed-inbox', CLAIMED_INBOX, []).then(messagesOf)
+      const events = runStatement<EventRow>(client, 'claimed-events', CLAIMED_EVENTS, []).then(journalsOf)
+      const inbox = runStatement<InboxRow>(client, 'claimed-inbox', CLAIMED_INBOX, []).then(messagesOf)
       Promise.all([rows, events, inbox]).then(
         () => client.release(),
         (error: Error) => client.release(isConnectionLost(error)),

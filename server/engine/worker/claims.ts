@@ -1,8 +1,8 @@
 import { SECOND } from '#platform/clock'
 import { isConnectionLost, isNeverConnected } from '#platform/db/unavailable'
-import { makeArrivals } from './arrivals.ts'
 import type { Claimed, ClaimedOne, ExecutionRow, Routed } from './claim-store.ts'
 import type { Identity } from './identity.ts'
+import { makeLoadingExecutions } from './loading.ts'
 
 // Claims queued executions, one workspace after another, while there is room for them.
 
@@ -43,7 +43,7 @@ const atMost = async (ms: number, work: Promise<unknown>): Promise<void> => {
 }
 
 export const makeClaims = (
-  deps: Parameters<typeof makeArrivals>[0] & {
+  deps: Parameters<typeof makeLoadingExecutions>[0] & {
     limits: { perWorkspace: number; claimPerWorkspace: number }
     /** The number of further executions that fit in memory. */
     room(): number
@@ -56,7 +56,7 @@ export const makeClaims = (
   },
 ): Claims => {
   const { store, log, identities, limits } = deps
-  const arrivals = makeArrivals(deps)
+  const arrivals = makeLoadingExecutions(deps)
   let after = NOWHERE
   let alone = false
   let queueKnown = false
@@ -145,7 +145,7 @@ export const makeClaims = (
         await arrivals.takeUp(
           found.row,
           of,
-          new Map([[executionId, found.facts]]),
+          new Map([[executionId, found.journal]]),
           new Map([[executionId, found.messages]]),
         )
       else soon()
@@ -157,10 +157,10 @@ export const makeClaims = (
     }
   }
 
-  const takeHanded = async (of: Identity, { row, facts, messages }: ClaimedOne): Promise<void> => {
+  const takeHanded = async (of: Identity, { row, journal: events, messages }: ClaimedOne): Promise<void> => {
     const { execution_id: id } = row
     arrivals.add(id, 0)
-    await arrivals.takeUp(row, of, new Map([[id, facts]]), new Map([[id, messages]]))
+    await arrivals.takeUp(row, of, new Map([[id, events]]), new Map([[id, messages]]))
   }
 
   return {

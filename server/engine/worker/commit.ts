@@ -1,25 +1,25 @@
 import type { ExecutionStatus } from '#model/definition'
-import { forgetMeasure } from '../interpreter/held.ts'
+import { clearMeasured } from '../interpreter/output-size.ts'
 import type { GraphState } from '../interpreter/state.ts'
 import type { Append, StartRow } from '../journal/batch.ts'
 import type { Accepted } from '../journal/deliver.ts'
 import { Fenced, Unknown } from '../journal/failures.ts'
 import type { BlobRef } from '../ports.ts'
-import { lookAtInbox } from './inbox.ts'
-import type { Leaving, Self, Work } from './live-types.ts'
+import { checkInbox } from './inbox.ts'
+import type { LeaveReason, Self, Work } from './live-types.ts'
 import { setTimer } from './mailbox.ts'
-import { tellNotBegun } from './not-begun.ts'
-import { GivenUp } from './patience.ts'
+import { NoLongerNeeded } from './platform-retry.ts'
+import { reportNotStarted } from './unstarted-effects.ts'
 
 // Writes the results of the mailbox to the journal as one append. The commands of the interpreter are executed only
 // after that append is durable.
 
-export const carryOut = (self: Self, commands: Work['commands']): void => {
+export const executeCommands = (self: Self, commands: Work['commands']): void => {
   for (const { frame, command } of commands) {
     if (self.gone || self.cancel) return
     // While the execution is being released, only announced effects of `at_most_once` nodes still run.
     const announced = command.do === 'run' && self.top.context.effectOf(command.type, command.args) === 'at_most_once'
-    if (!self.releasing || announced) self.deps.carryOut(self.live, frame, command)
+    if (!self.releasing || announced) self.deps.executeCommand(self.live, frame, command)
   }
 }
 
@@ -35,18 +35,18 @@ const offloaded = async (
   try {
     return await self.deps.offload(self.live, value, isStart ? undefined : node, always)
   } catch (error) {
-    if (error instanceof GivenUp) return undefined
+    if (error instanceof NoLongerNeeded) return undefined
     throw error
   }
 }
 
 /** Stores results that are too large for the row in the blob store first. The journal names them. */
 const offloadResults = async (self: Self, work: Work, isStart: boolean): Promise<void> => {
-  if (work.move?.results === undefined) return
-  const blob = await offloaded(self, work.move.results, { node: '', isStart, always: false })
-  const last = work.facts.findLast((fact) => fact.type === 'execution.succeeded')
+  if (work.rowUpdate?.results === undefined) return
+  const blob = await offloaded(self, work.rowUpdate.results, { node: '', isStart, always: false })
+  const last = work.events.findLast((event) => event.type === 'execution.succeeded')
   if (!blob || !last) return
-  work.move.resultsBlob = blob
+  work.rowUpdate.resultsBlob = blob
   last.data = { ...last.data, blob }
 }
 
@@ -61,35 +61,35 @@ const offloadOutputs = async (self: Self, work: Work, isStart: boolean): Promise
     const blob = await offloaded(self, state.output, { node: frame.prefix + node, isStart, always: true })
     if (!blob) continue
     frame.state.nodes[node] = { ...state, blob }
-    forgetMeasure(frame.state)
+    clearMeasured(frame.state)
     if (frame.item) continue
-    const fact = work.facts.findLast(({ type, data }) => type === 'node.succeeded' && data.node_id === node)
-    if (fact) fact.data = { ...fact.data, blob }
+    const event = work.events.findLast(({ type, data }) => type === 'node.succeeded' && data.node_id === node)
+    if (event) event.data = { ...event.data, blob }
   }
 }
 
-const LEAVING: Partial<Record<ExecutionStatus, Leaving>> = { waiting: 'parked', queued: 'released' }
-const leavingBy = (status: ExecutionStatus): Leaving | undefined =>
-  status === 'running' ? undefined : (LEAVING[status] ?? 'ended')
+const LEAVE_REASONS: Partial<Record<ExecutionStatus, LeaveReason>> = { waiting: 'parked', queued: 'released' }
+const leaveReasonOf = (status: ExecutionStatus): LeaveReason | undefined =>
+  status === 'running' ? undefined : (LEAVE_REASONS[status] ?? 'ended')
 
 const accept = (self: Self, work: Work, accepted: Accepted, isStart: boolean): boolean => {
-  if (work.move?.snapshot) self.snapshotSeq = self.top.state.seq
+  if (work.rowUpdate?.snapshot) self.snapshotSeq = self.top.state.seq
   if (isStart && !accepted.started) {
     self.leave('abandoned')
     return false
   }
   for (const done of work.done) done(true)
-  const leaving = (isStart || accepted.moved) && work.move ? leavingBy(work.move.status) : undefined
-  if (work.facts.length > 0)
-    self.deps.appended(self.owned.executionId, leaving === 'ended' ? work.move!.status : undefined)
-  if (work.move && work.move.status !== 'running') {
+  const leaving = (isStart || accepted.moved) && work.rowUpdate ? leaveReasonOf(work.rowUpdate.status) : undefined
+  if (work.events.length > 0)
+    self.deps.onAppended(self.owned.executionId, leaving === 'ended' ? work.rowUpdate!.status : undefined)
+  if (work.rowUpdate && work.rowUpdate.status !== 'running') {
     if (leaving) self.leave(leaving)
     // A message arrived first, so the execution does not park.
-    else if (work.move.parking) lookAtInbox(self)
+    else if (work.rowUpdate.parking) checkInbox(self)
     else self.leave('abandoned')
     return true
   }
-  carryOut(self, work.commands)
+  executeCommands(self, work.commands)
   setTimer(self)
   self.schedule()
   return true
@@ -98,34 +98,34 @@ const accept = (self: Self, work: Work, accepted: Accepted, isStart: boolean): b
 export const commit = async (self: Self, work: Work, start?: StartRow): Promise<boolean> => {
   const { owned, top, deps } = self
   self.committing = true
-  const seq = top.state.seq - work.facts.length + 1
+  const seq = top.state.seq - work.events.length + 1
   const append: Append = {
     workspaceId: owned.workspaceId,
     executionId: owned.executionId,
     epoch: owned.epoch,
     seq,
-    facts: work.facts,
+    events: work.events,
     ...(work.items.size > 0 && { items: [...work.items.values()] }),
-    ...(work.move && { move: work.move }),
+    ...(work.rowUpdate && { rowUpdate: work.rowUpdate }),
     ...(start && { start }),
   }
   try {
     if (work.large.length > 0) await offloadOutputs(self, work, start !== undefined)
-    if (work.move?.results !== undefined) await offloadResults(self, work, start !== undefined)
+    if (work.rowUpdate?.results !== undefined) await offloadResults(self, work, start !== undefined)
     if (self.gone) {
       for (const done of work.done) done(false)
       return false
     }
     const accepted = await deps.journal.append(append)
     self.committing = false
-    if (self.gone) tellNotBegun(self, work)
+    if (self.gone) reportNotStarted(self, work)
     return self.gone ? false : accept(self, work, accepted, start !== undefined)
   } catch (error) {
     self.committing = false
     if (error instanceof Fenced || error instanceof Unknown) {
       for (const done of work.done) done(false)
-      if (error instanceof Unknown) tellNotBegun(self, work)
-      deps.lost(error)
+      if (error instanceof Unknown) reportNotStarted(self, work)
+      deps.onJournalLost(error)
       if (start) throw error
       return false
     }
@@ -133,12 +133,12 @@ export const commit = async (self: Self, work: Work, start?: StartRow): Promise<
       self.leave('abandoned')
       throw error
     }
-    return fallOver(self, seq, error as Error)
+    return failUnstorable(self, seq, error as Error)
   }
 }
 
 /** The database refuses the append, so the execution fails with this error instead of never ending. */
-const fallOver = async (self: Self, seq: number, cause: Error): Promise<boolean> => {
+const failUnstorable = async (self: Self, seq: number, cause: Error): Promise<boolean> => {
   const { owned, top, deps } = self
   deps.log.error({ err: cause, execution_id: owned.executionId }, 'an execution cannot be journalled and fails')
   const error = { code: 'not_storable', message: 'what the execution was to record could not be stored' }
@@ -149,14 +149,14 @@ const fallOver = async (self: Self, seq: number, cause: Error): Promise<boolean>
       executionId: owned.executionId,
       epoch: owned.epoch,
       seq,
-      facts: [{ type: 'execution.failed', at: self.now(), data: { error } }],
-      move: { status: 'failed', seen: self.seen, error, finishedAt: self.now(), tellEnd: true },
+      events: [{ type: 'execution.failed', at: self.now(), data: { error } }],
+      rowUpdate: { status: 'failed', seen: self.seen, error, finishedAt: self.now(), tellEnd: true },
     })
     top.state = state
-    deps.appended(owned.executionId, 'failed')
+    deps.onAppended(owned.executionId, 'failed')
     self.leave('ended')
   } catch (again) {
-    if (again instanceof Fenced || again instanceof Unknown) deps.lost(again)
+    if (again instanceof Fenced || again instanceof Unknown) deps.onJournalLost(again)
     else self.leave('abandoned')
   }
   return false

@@ -4,12 +4,12 @@ import type { AreaCalls } from '../area-calls.ts'
 import type { ItemRow } from '../journal/batch.ts'
 import type { ChildEnd, EnginePorts, Start, Started } from '../ports.ts'
 import type { Live } from './live-types.ts'
-import type { Patience } from './patience.ts'
+import type { PlatformRetry } from './platform-retry.ts'
 
 export type EffectDeps = {
   ports: EnginePorts
   log: Logger
-  patience: Patience
+  platformRetry: PlatformRetry
   areaCalls: AreaCalls
   /** Milliseconds of the database clock. */
   clock(): number

@@ -7,11 +7,11 @@ import type { Frame } from './frame.ts'
 import type { Live } from './live-types.ts'
 import { runLoop } from './loops.ts'
 import { runMap } from './maps.ts'
-import { GivenUp } from './patience.ts'
-import { closeForPeople, openForPeople, settleDue } from './people-effects.ts'
+import { NoLongerNeeded } from './platform-retry.ts'
+import { closeRequest, openRequest, settleDue } from './request-effects.ts'
 import { runNode } from './run-node.ts'
 
-// Executes the commands of the interpreter after they are durable. The results are sent back as happenings.
+// Executes the commands of the interpreter after they are durable. The results are sent back as messages.
 
 /** Keeps the execution from parking while an effect is running. */
 function during(deps: EffectDeps, live: Live, work: () => Promise<(() => void) | undefined>): void {
@@ -21,7 +21,7 @@ function during(deps: EffectDeps, live: Live, work: () => Promise<(() => void) |
     // append.
     (tell) => live.busy(-1, tell),
     (error: Error) => {
-      if (!(error instanceof GivenUp))
+      if (!(error instanceof NoLongerNeeded))
         deps.log.error({ err: error, execution_id: live.owned.executionId }, 'an effect went wrong')
       live.busy(-1)
     },
@@ -31,8 +31,8 @@ function during(deps: EffectDeps, live: Live, work: () => Promise<(() => void) |
 async function grace(deps: EffectDeps, live: Live, frame: Frame): Promise<() => void> {
   const { workspaceId, workflowId } = live.owned
   const ask = () => inArea(deps, live, () => deps.ports.finallyGrace(workspaceId, workflowId))
-  const seconds = await deps.patience(live, { frame, node: '' }, ask)
-  return () => live.inform(frame, { kind: 'grace', until: deps.clock() + seconds * SECOND })
+  const seconds = await deps.platformRetry(live, { frame, node: '' }, ask)
+  return () => live.sendUnawaited(frame, { kind: 'grace', until: deps.clock() + seconds * SECOND })
 }
 
 export const makeEffects = (deps: EffectDeps) => {
@@ -56,12 +56,12 @@ export const makeEffects = (deps: EffectDeps) => {
         return during(deps, live, () => runNode(deps, live, frame, command))
       case 'open':
         return during(deps, live, () =>
-          inTurn(live, frame.prefix + command.node, () => openForPeople(deps, live, frame, command)),
+          inTurn(live, frame.prefix + command.node, () => openRequest(deps, live, frame, command)),
         )
       case 'close': {
         const path = frame.prefix + command.node
-        if (!live.owned.metPeople) return undefined
-        return during(deps, live, () => inTurn(live, path, () => closeForPeople(deps, live, frame, command.node)))
+        if (!live.owned.mayHaveOpenedRequests) return undefined
+        return during(deps, live, () => inTurn(live, path, () => closeRequest(deps, live, frame, command.node)))
       }
       case 'due':
         return during(deps, live, () => settleDue(deps, live, frame, command))

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#model/definition'
 import type { Context } from '../interpreter/context.ts'
-import type { Happening } from '../interpreter/happening.ts'
+import type { GraphMessage } from '../interpreter/graph-message.ts'
 import type { Pass } from '../interpreter/pass.ts'
 import type { GraphState } from '../interpreter/state.ts'
 
@@ -16,8 +16,8 @@ export type Frame = {
   written: boolean
   /** Inside a map: the usage of models by the item so far. */
   usage?: JsonObject
-  /** A pass that waits for its next slice, and the happenings since then, which are applied after the pass. */
-  unfinished?: { pass: Pass; meanwhile: Happening[][] }
+  /** A pass that waits for its next slice, and the messages since then, which are applied after the pass. */
+  unfinished?: { pass: Pass; meanwhile: GraphMessage[][] }
 }
 
 /** Splits a path: `orders[3].check` is node `check` in the frame `orders[3].`. */

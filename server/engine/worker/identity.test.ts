@@ -29,7 +29,7 @@ const begin = (stoodStill: boolean) => {
     db,
     store,
     log: makeLogger('silent'),
-    standstill: { happened: () => stoodStill },
+    stallWatch: { hasStalled: () => stoodStill },
     beforeHandOver: async () => {},
     onGivenUp: () => {},
     onRenewed: renewed.resolve,
@@ -62,7 +62,7 @@ test('a worker that could not reach the database removes the crashes that others
   const { identities, renewed } = await begin(false)
   const { workerId } = identities.current()
   for (const crashes of [0, 1, 4]) await runningAt(workerId, crashes)
-  expect(await store.bury(workerId, true)).toBe(3)
+  expect(await store.declareDead(workerId, true)).toBe(3)
   expect(await executions()).toMatchObject([
     { status: 'queued', crashes: 1 },
     { status: 'queued', crashes: 2 },
@@ -72,7 +72,7 @@ test('a worker that could not reach the database removes the crashes that others
   await renewed
   const acquitted = [0, 1, 4].map((crashes) => ({ status: 'queued', crashes, waiting_for: [] }))
   expect(await executions()).toEqual(acquitted)
-  expect(await store.acquit(workerId)).toBe(0)
+  expect(await store.forgiveCrashes(workerId)).toBe(0)
   expect(await executions()).toEqual(acquitted)
   await identities.stop()
 })
@@ -80,7 +80,7 @@ test('a worker that could not reach the database removes the crashes that others
 test('a worker that stood still cannot remove the crashes of its executions', async () => {
   const { identities, renewed } = await begin(true)
   await runningAt(identities.current().workerId, 0)
-  await store.bury(identities.current().workerId, true)
+  await store.declareDead(identities.current().workerId, true)
   identities.renew()
   await renewed
   expect(await executions()).toMatchObject([{ status: 'queued', crashes: 1 }])
@@ -92,7 +92,7 @@ test('executions that ended or progressed after the takeover keep their own cras
   const { workerId } = identities.current()
   await runningAt(workerId, 0)
   await runningAt(workerId, 1)
-  await store.bury(workerId, true)
+  await store.declareDead(workerId, true)
   await superuser.query(`update executions set crashes = 0 where crashes = 1`)
   await superuser.query(`update executions set status = 'failed' where crashes = 2`)
   identities.renew()

@@ -4,9 +4,9 @@ import type { Database } from '#platform/db/pool'
 import { newId } from '#platform/ids'
 import type { Logger } from '#platform/log'
 import { OUTBOX_HINTS } from '#platform/outbox'
+import { makeEventWorkspaces } from '../journal/event-workspaces.ts'
 import { type Journal, makeJournal } from '../journal/journal.ts'
-import { makeWatched } from '../journal/watched.ts'
-import type { Standstill } from './standstill.ts'
+import type { StallWatch } from './stall-watch.ts'
 import type { Store } from './store.ts'
 
 /**
@@ -31,7 +31,7 @@ export const makeIdentities = async (deps: {
   db: Database
   store: Store
   log: Logger
-  standstill: Pick<Standstill, 'happened'>
+  stallWatch: Pick<StallWatch, 'hasStalled'>
   /** Writes what the next owner must know, before any worker can take over. */
   beforeHandOver(): Promise<void>
   /** Called when the identity is given up. No execution owned under it may be touched any more. */
@@ -41,13 +41,13 @@ export const makeIdentities = async (deps: {
   const { db, store, log } = deps
 
   // Shared by all identities, because its content stays valid.
-  const watched = makeWatched()
+  const eventWorkspaces = makeEventWorkspaces()
   const onLeft = (): void => db.hint(OUTBOX_HINTS, '')
 
   const newIdentity = async (): Promise<Identity> => {
     const workerId = newId()
     await store.register({ workerId, host: hostname(), pid: process.pid })
-    return { workerId, journal: makeJournal({ pool: db.enginePool, workerId, log, watched, onLeft }) }
+    return { workerId, journal: makeJournal({ pool: db.enginePool, workerId, log, watched: eventWorkspaces, onLeft }) }
   }
 
   let identity = await newIdentity()
@@ -61,13 +61,13 @@ export const makeIdentities = async (deps: {
   const handOver = async ({ workerId }: Identity, stoodStill: boolean): Promise<void> => {
     await deps.beforeHandOver()
     // Waits for statements of this worker that may still be running.
-    await store.bury(workerId, false)
-    const acquitted = stoodStill ? 0 : await store.acquit(workerId)
+    await store.declareDead(workerId, false)
+    const acquitted = stoodStill ? 0 : await store.forgiveCrashes(workerId)
     if (acquitted > 0) log.info({ executions: acquitted }, 'crashes that were none are not counted')
   }
 
   const replace = async (old: Identity): Promise<void> => {
-    const stoodStill = deps.standstill.happened()
+    const stoodStill = deps.stallWatch.hasStalled()
     deps.onGivenUp()
     void old.journal.close()
     for (let wait = 50; ; wait = Math.min(SECOND, wait * 2)) {
@@ -94,7 +94,7 @@ export const makeIdentities = async (deps: {
       stopped = true
       await renewing
       await identity.journal.close()
-      await handOver(identity, deps.standstill.happened()).catch((error: Error) =>
+      await handOver(identity, deps.stallWatch.hasStalled()).catch((error: Error) =>
         log.warn({ err: error }, 'the worker left without a word'),
       )
     },

@@ -4,13 +4,13 @@ import { toWire } from '#platform/ids'
 import { mayBeSuspended } from '../interpreter/commands.ts'
 import { compile } from '../interpreter/graph.ts'
 import type { Signal } from '../ports.ts'
-import { stepFrame } from './absorb.ts'
+import { stepFrame } from './advance-frame.ts'
 import { childId } from './child-id.ts'
 import { type Frame, splitPath } from './frame.ts'
 import type { Self, Work } from './live-types.ts'
-import { endPauses, inform, post } from './mailbox.ts'
+import { endPauses, post, postUnawaited } from './mailbox.ts'
 import type { InboxMessage } from './owned.ts'
-import { happeningOf } from './signals.ts'
+import { messageOf } from './signals.ts'
 
 // Messages to an execution, in order. A cancellation stops running effects and ends the execution, at the latest
 // after GRACE.
@@ -20,8 +20,8 @@ const GRACE = 10 * SECOND
 export const finishCancel = (self: Self): void => {
   if (!self.cancel) return
   const { data } = self.cancel
-  const { notBegun } = self
-  inform(self, (work) => stepFrame(self, work, self.top, [{ kind: 'cancel', data, notBegun }]))
+  const { cancelledBeforeStart: notBegun } = self
+  postUnawaited(self, (work) => stepFrame(self, work, self.top, [{ kind: 'cancel', data, notStarted: notBegun }]))
 }
 
 const beginCancel = (self: Self, n: number, data: JsonObject): void => {
@@ -63,8 +63,8 @@ const take = (self: Self, work: Work, { n, payload }: InboxMessage): void => {
   // The message is from a child of an earlier attempt.
   if (payload.type === 'child.ended' && payload.childId !== childId(self.owned.executionId, frame, node, attempt))
     return
-  const happening = happeningOf(payload, node, attempt)
-  if (happening) stepFrame(self, work, frame, [happening])
+  const message = messageOf(payload, node, attempt)
+  if (message) stepFrame(self, work, frame, [message])
 }
 
 /** Delivers held messages that are no longer too early. They stay in order, because `seen` is a single number. */
@@ -114,7 +114,7 @@ const readOnce = async (self: Self): Promise<void> => {
   }
 }
 
-export const lookAtInbox = (self: Self): void => {
+export const checkInbox = (self: Self): void => {
   if (self.reading || self.restoring > 0 || self.gone) return
   self.reading = readOnce(self)
   // A failed read is repeated by the next tick.

@@ -1,11 +1,11 @@
 import type { ExecutionStatus, JsonObject } from '#model/definition'
 import type { Logger } from '#platform/log'
-import type { Resumed } from '../interpreter/again.ts'
 import type { Command } from '../interpreter/commands.ts'
-import type { Happening } from '../interpreter/happening.ts'
-import type { Held } from '../interpreter/held.ts'
-import type { Fact } from '../interpreter/state.ts'
-import type { ItemRow, Move, StartRow } from '../journal/batch.ts'
+import type { GraphMessage } from '../interpreter/graph-message.ts'
+import type { OutputSize } from '../interpreter/output-size.ts'
+import type { ResumedCommand } from '../interpreter/resume-command.ts'
+import type { JournalEvent } from '../interpreter/state.ts'
+import type { ItemRow, RowUpdate, StartRow } from '../journal/batch.ts'
 import type { Journal } from '../journal/journal.ts'
 import type { BlobRef } from '../ports.ts'
 import type { Abortable } from './abort.ts'
@@ -13,7 +13,7 @@ import type { Frame } from './frame.ts'
 import type { InboxMessage, Owned } from './owned.ts'
 import type { Turns } from './turns.ts'
 
-export type Leaving = 'ended' | 'parked' | 'released' | 'abandoned'
+export type LeaveReason = 'ended' | 'parked' | 'released' | 'abandoned'
 
 export type NodeAttempt = { nodePath: string; attempt: number }
 
@@ -22,28 +22,28 @@ export type LiveDeps = {
   clock(): number
   log: Logger
   /** Executes a command. Its result is posted back. */
-  carryOut(live: Live, frame: Frame, command: Command): void
+  executeCommand(live: Live, frame: Frame, command: Command): void
   readInbox(live: Live, after: number): Promise<InboxMessage[]>
   /** Called when the execution has left memory: ended, parked, released or abandoned. */
-  left(live: Live, how: Leaving): void
+  onLeft(live: Live, how: LeaveReason): void
   /** Called when the execution progressed after a takeover, so it is not what killed its workers. */
-  cleared(live: Live): void
+  onProgress(live: Live): void
   /** Called when this worker can no longer write the journal. */
-  lost(error: Error): void
+  onJournalLost(error: Error): void
   /** Reports nodes whose start may be recorded, but whose `at_most_once` effects were not started. */
-  notBegun(live: Live, nodes: NodeAttempt[]): void
+  reportNotStarted(live: Live, nodes: NodeAttempt[]): void
   /**
    * Stores a large value in the blob store. If `node` is given (empty: the execution itself), it is retried for as
    * long as it takes. A value that is not large is stored only with `always`.
    */
   offload(live: Live, value: unknown, node: string | undefined, always: boolean): Promise<BlobRef | undefined>
   turns: Turns
-  appended(executionId: string, ended?: ExecutionStatus): void
+  onAppended(executionId: string, ended?: ExecutionStatus): void
 }
 
 export type Work = {
   at: number
-  facts: Fact[]
+  events: JournalEvent[]
   /** By frame prefix, so that an item that advances twice in one append is written once, with its last state. */
   items: Map<string, ItemRow>
   commands: { frame: Frame; command: Command }[]
@@ -54,7 +54,7 @@ export type Work = {
   large: { frame: Frame; node: string }[]
   /** The number of items and iterations that were started with this work. */
   begun: number
-  move?: Move
+  rowUpdate?: RowUpdate
 }
 
 export type Live = {
@@ -70,19 +70,19 @@ export type Live = {
   readonly effects: Map<string, Abortable>
   /** Resolves to true when the results are durable, or to false if this worker no longer owns the execution. */
   post(thunk: (work: Work) => void): Promise<boolean>
-  tell(frame: Frame, happening: Happening): Promise<boolean>
-  /** As `tell`, for a caller that does not need to know when the result is durable. */
-  inform(frame: Frame, happening: Happening): void
-  step(work: Work, frame: Frame, happenings: Happening[]): void
+  send(frame: Frame, message: GraphMessage): Promise<boolean>
+  /** As `send`, for a caller that does not need to know when the result is durable. */
+  sendUnawaited(frame: Frame, message: GraphMessage): void
+  step(work: Work, frame: Frame, messages: GraphMessage[]): void
   open(work: Work, frame: Frame): void
   /** Returns the commands of an item that was read back, computed in slices. */
-  resume(frame: Frame): Promise<Resumed[]>
+  resume(frame: Frame): Promise<ResumedCommand[]>
   /** Charges steps that were computed for the execution outside the interpreter. */
   charge(steps: number): void
   /** Counts running effects. `then` is called when an effect has ended. */
   busy(delta: 1 | -1, then?: () => void): void
   begin(start?: StartRow): Promise<{ started: boolean }>
-  lookAtInbox(): void
+  checkInbox(): void
   /** When the promise resolves, every message sent before this call is delivered. */
   readInbox(): Promise<void>
   /** Messages to item frames must wait while the frames are being read back. */
@@ -97,9 +97,9 @@ export type Live = {
   /** Checks whether the execution has left this worker. */
   isGone(): boolean
   /** Returns the size of the other graphs of the execution. */
-  heldBeside(frame: Frame): Held
+  otherGraphsSize(frame: Frame): OutputSize
   /** Checks whether the previous worker reported that it did not start the effect. */
-  wasNotBegun(node: NodeAttempt): boolean
+  wasNotStarted(node: NodeAttempt): boolean
   /** Writes nothing more and removes the execution from memory. The journal is complete. */
   abandon(): void
   /** Releases the execution to the queue as soon as nothing runs. */
@@ -131,13 +131,13 @@ export type Self = {
   timer: NodeJS.Timeout | undefined
   cancel: { n: number; data: JsonObject; timer: NodeJS.Timeout } | undefined
   /** The execution was cancelled before any of its nodes started. */
-  notBegun: boolean
+  cancelledBeforeStart: boolean
   releasing: boolean
   /** Ends each running pause, so that a paused loop checks whether it is still needed. */
   readonly pauses: Set<() => void>
   now(): number
   /** Schedules processing of the mailbox, unless it is already scheduled. */
   schedule(): void
-  leave(how: Leaving): void
+  leave(how: LeaveReason): void
   live: Live
 }

@@ -1,20 +1,20 @@
-import { type Held, measureAll, NOTHING_HELD } from '../interpreter/held.ts'
+import { measureGraphs, NO_OUTPUT, type OutputSize } from '../interpreter/output-size.ts'
 import { emptyState } from '../interpreter/state.ts'
-import { openFrame, stepFrame } from './absorb.ts'
+import { startFrame, stepFrame } from './advance-frame.ts'
 import type { Frame } from './frame.ts'
-import { finishCancel, lookAtInbox, readInbox } from './inbox.ts'
-import type { Leaving, Live, LiveDeps, Self } from './live-types.ts'
-import { endPauses, inform, pause, post } from './mailbox.ts'
-import { wasNotBegun } from './not-begun.ts'
+import { checkInbox, finishCancel, readInbox } from './inbox.ts'
+import type { LeaveReason, Live, LiveDeps, Self } from './live-types.ts'
+import { endPauses, pause, post, postUnawaited } from './mailbox.ts'
 import type { Owned } from './owned.ts'
 import { beginLive, pump, resumeFrame } from './pump.ts'
+import { wasNotStarted } from './unstarted-effects.ts'
 
 // One execution in memory. Everything that happens to it goes through its mailbox. `pump` takes the content of the
 // mailbox, lets the interpreter advance, and writes all results to the journal as one append. Only one append is in
 // progress at a time.
 
 const makeSelf = (deps: LiveDeps, owned: Owned): Self => {
-  const context = { ...owned.context, elsewhere: () => heldBeside(self, top) }
+  const context = { ...owned.context, elsewhere: () => otherGraphsSize(self, top) }
   const top: Frame = { prefix: '', context, state: owned.state ?? emptyState(), written: true }
   let lastAt = 0
   let scheduled = false
@@ -42,7 +42,7 @@ const makeSelf = (deps: LiveDeps, owned: Owned): Self => {
     snapshotSeq: owned.snapshotSeq,
     timer: undefined,
     cancel: undefined,
-    notBegun: false,
+    cancelledBeforeStart: false,
     releasing: false,
     pauses: new Set(),
     now: () => {
@@ -61,14 +61,14 @@ const makeSelf = (deps: LiveDeps, owned: Owned): Self => {
   return self
 }
 
-function* framesBeside({ frames }: Self, frame: Frame): Generator<Frame> {
+function* otherFrames({ frames }: Self, frame: Frame): Generator<Frame> {
   for (const other of frames.values()) if (other !== frame) yield other
 }
 
-const heldBeside = (self: Self, frame: Frame): Held =>
-  self.frames.size === 1 ? NOTHING_HELD : measureAll(framesBeside(self, frame))
+const otherGraphsSize = (self: Self, frame: Frame): OutputSize =>
+  self.frames.size === 1 ? NO_OUTPUT : measureGraphs(otherFrames(self, frame))
 
-const leave = (self: Self, how: Leaving): void => {
+const leave = (self: Self, how: LeaveReason): void => {
   if (self.gone) return
   self.gone = true
   clearTimeout(self.timer)
@@ -77,7 +77,7 @@ const leave = (self: Self, how: Leaving): void => {
   self.effects.clear()
   endPauses(self)
   for (const wake of self.waiters.splice(0)) wake(false)
-  self.deps.left(self.live, how)
+  self.deps.onLeft(self.live, how)
 }
 
 const liveOf = (self: Self): Live => ({
@@ -87,10 +87,10 @@ const liveOf = (self: Self): Live => ({
   maps: self.maps,
   effects: self.effects,
   post: (thunk) => post(self, thunk),
-  tell: (frame, happening) => post(self, (work) => stepFrame(self, work, frame, [happening])),
-  inform: (frame, happening) => inform(self, (work) => stepFrame(self, work, frame, [happening])),
-  step: (work, frame, happenings) => stepFrame(self, work, frame, happenings),
-  open: (work, frame) => openFrame(self, work, frame),
+  send: (frame, message) => post(self, (work) => stepFrame(self, work, frame, [message])),
+  sendUnawaited: (frame, message) => postUnawaited(self, (work) => stepFrame(self, work, frame, [message])),
+  step: (work, frame, messages) => stepFrame(self, work, frame, messages),
+  open: (work, frame) => startFrame(self, work, frame),
   resume: (frame) => resumeFrame(self, frame),
   charge: (steps) => {
     self.deps.turns.now(self.owned.workspaceId).left -= steps
@@ -103,17 +103,17 @@ const liveOf = (self: Self): Live => ({
     else self.schedule()
   },
   begin: (start) => beginLive(self, start),
-  lookAtInbox: () => lookAtInbox(self),
+  checkInbox: () => checkInbox(self),
   readInbox: () => readInbox(self),
   restoring: (delta) => {
     self.restoring += delta
-    if (self.restoring === 0) lookAtInbox(self)
+    if (self.restoring === 0) checkInbox(self)
   },
   pause: (ms, evenWhenStopped) => pause(self, ms, evenWhenStopped),
   isReleasing: () => self.releasing && !self.gone,
   isGone: () => self.gone,
-  heldBeside: (frame) => heldBeside(self, frame),
-  wasNotBegun: (node) => wasNotBegun(self.owned, node),
+  otherGraphsSize: (frame) => otherGraphsSize(self, frame),
+  wasNotStarted: (node) => wasNotStarted(self.owned, node),
   abandon: () => self.leave('abandoned'),
   release: () => {
     self.releasing = true

@@ -88,7 +88,7 @@ function evaluate<T>(loop: Loop, steps: number, work: (scope: Scope, budget: Bud
   }
 }
 
-export const holds = (loop: Loop, cel: string): boolean =>
+export const isConditionTrue = (loop: Loop, cel: string): boolean =>
   evaluate(loop, CONDITION_STEPS, (scope, budget) => evaluateCondition(cel, scope, budget))
 
 const resolved = (loop: Loop, value: Json): Json =>
@@ -115,7 +115,7 @@ function collect(loop: Loop): Json | undefined {
 }
 
 /** Writes the output of an ended iteration to its row. */
-export function keep(loop: Loop, work: Work, prefix: string): void {
+export function storeIteration(loop: Loop, work: Work, prefix: string): void {
   const { state } = loop
   const written = jsonSize(state, MAX_STATE)
   if (written > MAX_STATE)
@@ -136,7 +136,7 @@ export function keep(loop: Loop, work: Work, prefix: string): void {
 }
 
 /** Restores the loop from an iteration that had ended before this worker took over the execution. */
-export function take(loop: Loop, row: ItemRow): void {
+export function restoreIteration(loop: Loop, row: ItemRow): void {
   const output = row.output as TurnOutput
   loop.last = row
   loop.turns = row.index + 1

@@ -1,30 +1,30 @@
 import type { Json, JsonObject } from '#model/definition'
 import { jsonSize } from '#model/size'
 import { SECOND } from '#platform/clock'
-import type { Resumed } from '../interpreter/again.ts'
 import { errorOf } from '../interpreter/errors.ts'
-import type { Failure } from '../interpreter/happening.ts'
-import { MAX_INLINE_SIZE } from '../interpreter/held.ts'
+import type { Failure } from '../interpreter/graph-message.ts'
 import { decideTurn } from '../interpreter/loop.ts'
+import { MAX_INLINE_SIZE } from '../interpreter/output-size.ts'
+import type { ResumedCommand } from '../interpreter/resume-command.ts'
 import { emptyState, type GraphState } from '../interpreter/state.ts'
 import type { ItemRow } from '../journal/batch.ts'
 import { hydrate } from '../outputs.ts'
-import { patiently, tellOutput } from './body.ts'
+import { reportOutput, retryOnFault } from './body.ts'
 import type { EffectDeps } from './effect-deps.ts'
 import type { Frame } from './frame.ts'
 import type { Live, Work } from './live-types.ts'
 import {
   delayS,
   frameOf,
-  holds,
-  keep,
+  isConditionTrue,
   type Loop,
   type LoopCommand,
   makeLoop,
+  restoreIteration,
+  storeIteration,
   type TurnOutput,
-  take,
 } from './loop-state.ts'
-import { GivenUp } from './patience.ts'
+import { NoLongerNeeded } from './platform-retry.ts'
 import { resumeItem } from './resume-item.ts'
 
 // A loop runs its body iteration by iteration, each in its own frame whose end is a row. Only the current iteration
@@ -60,11 +60,11 @@ async function restore(loop: Loop): Promise<{ turn?: Frame; failed?: ItemRow }> 
     const rows = await readPage(loop, after)
     for (const row of rows) {
       after = row.index
-      if (row.status === 'succeeded') take(loop, row)
+      if (row.status === 'succeeded') restoreIteration(loop, row)
       else if (row.status === 'failed') found.failed = row
       else if (row.state) {
         const { state } = row
-        const hydrated = await patiently(loop, () => hydrate(deps.ports.blobs, state))
+        const hydrated = await retryOnFault(loop, () => hydrate(deps.ports.blobs, state))
         found.turn = frameOf(loop, row.index, hydrated, row)
       }
     }
@@ -73,9 +73,15 @@ async function restore(loop: Loop): Promise<{ turn?: Frame; failed?: ItemRow }> 
 }
 
 const readPage = (loop: Loop, after: number): Promise<ItemRow[]> =>
-  patiently(loop, () => loop.deps.readItems(loop.live, loop.path, after))
+  retryOnFault(loop, () => loop.deps.readItems(loop.live, loop.path, after))
 
-function install(loop: Loop, work: Work, turn: Frame | undefined, resumed: Resumed[], failed: ItemRow | undefined) {
+function install(
+  loop: Loop,
+  work: Work,
+  turn: Frame | undefined,
+  resumed: ResumedCommand[],
+  failed: ItemRow | undefined,
+) {
   if (failed) return failTurn(loop, work, failed.index, failed.error)
   if (turn) {
     loop.current = turn
@@ -125,7 +131,7 @@ function settle(loop: Loop, work: Work, turn: Frame) {
   if (status !== 'succeeded') return failTurn(loop, work, loop.turns, error, turn.state.permanent)
   loop.turns += 1
   if (loop.command.args.body.output !== undefined) loop.state = results ?? null
-  keep(loop, work, turn.prefix)
+  storeIteration(loop, work, turn.prefix)
 }
 
 function decide(loop: Loop, work: Work) {
@@ -133,7 +139,7 @@ function decide(loop: Loop, work: Work) {
   const { node, attempt, args } = command
   // The iteration count is already journalled: the next iteration was decided, and the delay is over.
   if (turns > 0 && frame.state.nodes[node]?.loop?.turns === turns) return begin(loop, work)
-  const next = decideTurn(args, turns, (cel) => holds(loop, cel))
+  const next = decideTurn(args, turns, (cel) => isConditionTrue(loop, cel))
   if (next === 'end') return finish(loop, work)
   if (next === 'limit') {
     const message = `the loop was to go on after ${turns} turns, and max_iterations is ${args.maxIterations}`
@@ -174,12 +180,12 @@ async function gather(loop: Loop): Promise<void> {
     const list = command.args.collect === undefined ? undefined : (loop.collected ?? (await readCollected(loop)))
     return { turns, state, ...(list && { collected: list }) }
   }
-  await tellOutput(loop, whole, () => leave(loop))
+  await reportOutput(loop, whole, () => leave(loop))
 }
 
 /** Reads the collected values after the row of the last iteration is written. */
 async function readCollected(loop: Loop): Promise<Json[]> {
-  if (!(await loop.live.post(() => undefined))) throw new GivenUp('the execution has left this worker')
+  if (!(await loop.live.post(() => undefined))) throw new NoLongerNeeded('the execution has left this worker')
   const list: Json[] = []
   for (let after = -1; ; ) {
     const rows = await readPage(loop, after)

@@ -1,7 +1,7 @@
 import { nextDue } from '../interpreter/state.ts'
-import { stepFrame } from './absorb.ts'
+import { stepFrame } from './advance-frame.ts'
 import type { Self, Work } from './live-types.ts'
-import { dueAt } from './moves.ts'
+import { dueAt } from './row-update.ts'
 
 // Everything that happens to an execution goes through its mailbox, including the passing of time.
 
@@ -15,7 +15,7 @@ export const post = (self: Self, thunk: (work: Work) => void): Promise<boolean> 
 }
 
 /** As `post`, for a caller that does not need to know when the result is durable. */
-export const inform = (self: Self, thunk: (work: Work) => void): void => {
+export const postUnawaited = (self: Self, thunk: (work: Work) => void): void => {
   if (self.gone) return
   self.mailbox.push(thunk)
   self.schedule()
@@ -60,5 +60,5 @@ export const setTimer = (self: Self): void => {
   const due = dueAt(self)
   if (due === null || self.gone) return
   const wait = Math.min(MAX_TIMER, Math.max(1, due - self.deps.clock()))
-  self.timer = setTimeout(() => inform(self, timePasses(self)), wait)
+  self.timer = setTimeout(() => postUnawaited(self, timePasses(self)), wait)
 }

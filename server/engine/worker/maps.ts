@@ -1,13 +1,13 @@
 import type { Json, JsonObject } from '#model/definition'
 import { jsonSize, MAX_VALUE_SIZE } from '#model/size'
-import type { Resumed } from '../interpreter/again.ts'
 import type { Command } from '../interpreter/commands.ts'
-import type { Failure } from '../interpreter/happening.ts'
+import type { Failure } from '../interpreter/graph-message.ts'
+import type { ResumedCommand } from '../interpreter/resume-command.ts'
 import { emptyState, type GraphState } from '../interpreter/state.ts'
 import type { ItemRow } from '../journal/batch.ts'
 import { NodeFailure } from '../node.ts'
 import { hydrate } from '../outputs.ts'
-import { type Body, frameIn, makeBody, patiently, tellOutput } from './body.ts'
+import { type Body, frameIn, makeBody, reportOutput, retryOnFault } from './body.ts'
 import type { EffectDeps } from './effect-deps.ts'
 import type { Frame } from './frame.ts'
 import type { Live, Work } from './live-types.ts'
@@ -55,7 +55,7 @@ type Mapping = Body<'map'> & {
   launch: (work: Work) => boolean
 }
 
-type Begun = { item: Frame; resumed: Resumed[] }
+type Begun = { item: Frame; resumed: ResumedCommand[] }
 
 const chunkOf = (total: number): number => Math.max(100, Math.ceil(total / 1000))
 
@@ -111,7 +111,7 @@ async function restore(map: Mapping): Promise<Frame[]> {
   let after = -1
   while (after + 1 < total && settled[after + 1]) after += 1
   for (;;) {
-    const rows = await patiently(map, () => deps.readItems(map.live, map.path, after))
+    const rows = await retryOnFault(map, () => deps.readItems(map.live, map.path, after))
     for (const row of rows) {
       after = row.index
       if (row.index >= total || settled[row.index]) continue
@@ -120,7 +120,7 @@ async function restore(map: Mapping): Promise<Frame[]> {
         markSettled(map, row.index)
       } else if (row.state) {
         const { state } = row
-        const hydrated = await patiently(map, () => hydrate(deps.ports.blobs, state))
+        const hydrated = await retryOnFault(map, () => hydrate(deps.ports.blobs, state))
         found.push(frameOf(map, row.index, hydrated, row))
       }
     }
@@ -240,10 +240,10 @@ function stop(map: Mapping): void {
 async function gather(map: Mapping): Promise<void> {
   const { live, total, outputs } = map
   const whole = async (): Promise<Json> => {
-    if (!map.complete) await patiently(map, () => readOutputs(map))
+    if (!map.complete) await retryOnFault(map, () => readOutputs(map))
     return Array.from({ length: total }, (_, index) => outputs[index] ?? null)
   }
-  await tellOutput(map, whole, () => live.maps.delete(map.launch))
+  await reportOutput(map, whole, () => live.maps.delete(map.launch))
 }
 
 async function readOutputs(map: Mapping): Promise<void> {

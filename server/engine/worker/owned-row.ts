@@ -6,11 +6,11 @@ import { replay } from '../interpreter/apply.ts'
 import { emptyState, type GraphState } from '../interpreter/state.ts'
 import { hydrate } from '../outputs.ts'
 import type { EnginePorts } from '../ports.ts'
-import { ForNewerRelease, type Understanding } from '../release.ts'
+import { NeedsNewerRelease, type ReleaseSupport } from '../release.ts'
 import { variablesAtStart } from '../variables.ts'
 import type { ExecutionRow, Inboxes, Journals } from './claim-store.ts'
-import { contextOf, mayMeetPeople, type Owned } from './owned.ts'
-import { bytesToLoad, type Loaded, requireRoom } from './room.ts'
+import { bytesToLoad, type LoadedBytes, requireMemory } from './memory-limit.ts'
+import { contextOf, mayOpenRequests, type Owned } from './owned.ts'
 
 /** Reads a claimed execution: its row, its journal since the last snapshot, and its messages. */
 export const makeReader = (deps: {
@@ -18,19 +18,19 @@ export const makeReader = (deps: {
   loadDefinition: LoadDefinition
   effectOf(type: string, args?: JsonObject): Effect
   now(): number
-  understanding: Understanding
+  understanding: ReleaseSupport
   /** Checks whether a newer release has worked on the database. */
   isOld(): Promise<boolean>
   /** Returns what executions of this worker have loaded from the blob store. */
-  loaded(): Loaded[]
+  loaded(): LoadedBytes[]
 }) => {
   /** Executions that are being read. */
-  const loading = new Set<Loaded>()
+  const loading = new Set<LoadedBytes>()
 
   /** Loads the outputs that are in the blob store into the journalled state. */
   const load = async (workspaceId: string, journalled: GraphState): Promise<{ state: GraphState; bytes: number }> => {
     const wanted = { workspaceId, bytes: bytesToLoad(journalled) }
-    requireRoom([...deps.loaded(), ...loading], wanted)
+    requireMemory([...deps.loaded(), ...loading], wanted)
     loading.add(wanted)
     try {
       return { state: await hydrate(deps.ports.blobs, journalled), bytes: wanted.bytes }
@@ -39,16 +39,16 @@ export const makeReader = (deps: {
     }
   }
 
-  return async (row: ExecutionRow, events: Journals, inbox: Inboxes): Promise<Owned> => {
+  return async (row: ExecutionRow, journals: Journals, inbox: Inboxes): Promise<Owned> => {
     const { ports, now } = deps
     const definition = await deps.loadDefinition(row.workspace_id, row.definition_ref)
-    const facts = events.get(row.execution_id) ?? []
+    const events = journals.get(row.execution_id) ?? []
     const { understanding } = deps
-    const understood = understanding.ofDefinition(definition) && understanding.ofJournal(facts)
-    if (!understood && (await deps.isOld())) throw new ForNewerRelease()
+    const understood = understanding.ofDefinition(definition) && understanding.ofJournal(events)
+    if (!understood && (await deps.isOld())) throw new NeedsNewerRelease()
     const trigger = { kind: row.trigger_kind, id: row.trigger_id }
-    const begun = row.snapshot_seq > 0 || facts.length > 0
-    const { state, bytes } = await load(row.workspace_id, replay(row.snapshot ?? emptyState(), facts))
+    const begun = row.snapshot_seq > 0 || events.length > 0
+    const { state, bytes } = await load(row.workspace_id, replay(row.snapshot ?? emptyState(), events))
     const about = {
       workspaceId: row.workspace_id,
       executionId: row.execution_id,
@@ -73,13 +73,13 @@ export const makeReader = (deps: {
       traceparent: row.traceparent ?? null,
       isGated: row.held !== null,
       tellEnd: row.tell_end,
-      metPeople: mayMeetPeople(definition),
+      mayHaveOpenedRequests: mayOpenRequests(definition),
       epoch: row.epoch,
       crashes: row.crashes,
       seen: row.seen,
       inbox: inbox.get(row.execution_id) ?? [],
       snapshotSeq: row.snapshot_seq,
-      begun,
+      hasStarted: begun,
       state,
       loadedBytes: bytes,
       deadline: row.timeout_s === null ? null : (row.started_at?.getTime() ?? now()) + row.timeout_s * 1000,

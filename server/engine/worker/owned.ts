@@ -33,14 +33,14 @@ export type Owned = {
   isGated: boolean
   tellEnd: boolean
   /** A gate or question may have been opened, so its area must be told of the end. */
-  metPeople: boolean
+  mayHaveOpenedRequests: boolean
   epoch: number
   crashes: number
   seen: number
   inbox: InboxMessage[]
   snapshotSeq: number
   /** Whether the journal has any events. */
-  begun: boolean
+  hasStarted: boolean
   /** The state to continue from. Before the start: the results kept from the retried execution. */
   state?: GraphState
   /** The number of bytes loaded from the blob store. */
@@ -52,22 +52,22 @@ export type Owned = {
 
 const PEOPLE = new Set(['approval', 'clarification', 'wait.event'])
 
-const meetsPeople = (graph: Graph): boolean =>
+const opensRequests = (graph: Graph): boolean =>
   graph.nodes.some((node) => {
     const body = bodyOf(node)
     return (
       PEOPLE.has(node.type) ||
       mayBeSuspended(node.type) ||
-      (body !== undefined && meetsPeople(body as unknown as Graph))
+      (body !== undefined && opensRequests(body as unknown as Graph))
     )
   })
 
 const peopleIn = new WeakMap<Graph, boolean>()
 
-export const mayMeetPeople = (definition: Definition): boolean => {
+export const mayOpenRequests = (definition: Definition): boolean => {
   const known = peopleIn.get(definition)
   if (known !== undefined) return known
-  const found = meetsPeople(definition)
+  const found = opensRequests(definition)
   peopleIn.set(definition, found)
   return found
 }
@@ -147,13 +147,13 @@ export const ownedFromStart = (
     traceparent: start.labels?.traceparent ?? null,
     isGated: false,
     tellEnd: start.tellEnd,
-    metPeople: mayMeetPeople(definition),
+    mayHaveOpenedRequests: mayOpenRequests(definition),
     epoch: 0,
     crashes: 0,
     seen: 0,
     inbox: [],
     snapshotSeq: 0,
-    begun: false,
+    hasStarted: false,
     loadedBytes: 0,
     ...(start.snapshot && { state: start.snapshot }),
     deadline: start.timeoutS == null ? null : at.clock + start.timeoutS * 1000,

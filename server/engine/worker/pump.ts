@@ -1,21 +1,21 @@
 import { resume } from '../interpreter/advance.ts'
-import type { Resumed } from '../interpreter/again.ts'
+import type { ResumedCommand } from '../interpreter/resume-command.ts'
 import { emptyState, hasActive, hasEnded } from '../interpreter/state.ts'
 import type { StartRow } from '../journal/batch.ts'
-import { continueFrames, journalFact, openFrame, stepFrame } from './absorb.ts'
-import { carryOut, commit } from './commit.ts'
+import { continueFrames, journalEvent, startFrame, stepFrame } from './advance-frame.ts'
+import { commit, executeCommands } from './commit.ts'
 import type { Frame } from './frame.ts'
 import { deliver, deliverHeld } from './inbox.ts'
 import type { Self, Work } from './live-types.ts'
-import { inform, setTimer } from './mailbox.ts'
-import { moveAfter } from './moves.ts'
-import { wasNotBegun } from './not-begun.ts'
+import { postUnawaited, setTimer } from './mailbox.ts'
 import { isBodyAgain } from './resume-item.ts'
-import { keptFact, outcomeUnknown } from './signals.ts'
+import { rowUpdateAfter } from './row-update.ts'
+import { keptEvent, outcomeUnknown } from './signals.ts'
+import { wasNotStarted } from './unstarted-effects.ts'
 
 const newWork = (self: Self): Work => ({
   at: self.now(),
-  facts: [],
+  events: [],
   items: new Map(),
   commands: [],
   done: [],
@@ -25,16 +25,16 @@ const newWork = (self: Self): Work => ({
 })
 
 /** A failed item can end an item of the surrounding map, so this takes one round per level. */
-const lookAtMaps = ({ maps }: Self, work: Work): void => {
+const advanceMaps = ({ maps }: Self, work: Work): void => {
   for (let again = maps.size > 0; again; ) {
     again = false
     for (const look of [...maps]) again = look(work) || again
   }
 }
 
-const decideMove = (self: Self, work: Work, seenBefore: number): void => {
-  const move = moveAfter(self, work, seenBefore)
-  if (move) work.move = move
+const decideRowUpdate = (self: Self, work: Work, seenBefore: number): void => {
+  const rowUpdate = rowUpdateAfter(self, work, seenBefore)
+  if (rowUpdate) work.rowUpdate = rowUpdate
 }
 
 /**
@@ -42,13 +42,13 @@ const decideMove = (self: Self, work: Work, seenBefore: number): void => {
  * running while processes were killed twice in a row were resumed one at a time: 5.3 s instead of 3.4 s.
  */
 const clearOfSuspicion = (self: Self, work: Work): void => {
-  if (self.owned.crashes === 0 || (work.facts.length === 0 && work.items.size === 0)) return
-  work.move ??= { status: 'running', seen: self.seen }
-  self.deps.cleared(self.live)
+  if (self.owned.crashes === 0 || (work.events.length === 0 && work.items.size === 0)) return
+  work.rowUpdate ??= { status: 'running', seen: self.seen }
+  self.deps.onProgress(self.live)
 }
 
 /** Lets other work run first. Returns false if the execution has left this worker in the meantime. */
-const letOthers = async (self: Self): Promise<boolean> => {
+const yieldToOthers = async (self: Self): Promise<boolean> => {
   await self.deps.turns.next(self.owned.workspaceId)
   return !self.gone
 }
@@ -58,10 +58,10 @@ const letOthers = async (self: Self): Promise<boolean> => {
  * journalled before all of it is done, so the slices are not visible. Returns false if the execution has left this
  * worker.
  */
-const spread = async (self: Self, work: Work, thunks: ((work: Work) => void)[]): Promise<boolean> => {
+const runInSlices = async (self: Self, work: Work, thunks: ((work: Work) => void)[]): Promise<boolean> => {
   self.committing = true
   for (let at = 0; work.unfinished.size > 0 || at < thunks.length; ) {
-    if (!(await letOthers(self))) {
+    if (!(await yieldToOthers(self))) {
       for (const done of work.done) done(false)
       return false
     }
@@ -71,7 +71,7 @@ const spread = async (self: Self, work: Work, thunks: ((work: Work) => void)[]):
       at += 1
     }
     if (work.unfinished.size === 0 && at === thunks.length) deliverHeld(self, work)
-    if (!self.cancel) lookAtMaps(self, work)
+    if (!self.cancel) advanceMaps(self, work)
   }
   self.committing = false
   return true
@@ -89,40 +89,40 @@ export const pump = (self: Self): void => {
   self.waiters = []
   const seenBefore = self.seen
   if (thunks.length > 0 && self.top.state.parked)
-    journalFact(self, work, { type: 'execution.resumed', at: work.at, data: {} })
+    journalEvent(self, work, { type: 'execution.resumed', at: work.at, data: {} })
   let taken = 0
   while (taken < thunks.length && (taken === 0 || hasTurn(self)) && work.unfinished.size === 0) {
     thunks[taken]?.(work)
     taken += 1
   }
   if (work.unfinished.size === 0 && taken === thunks.length) deliverHeld(self, work)
-  if (!self.cancel) lookAtMaps(self, work)
+  if (!self.cancel) advanceMaps(self, work)
   if (work.unfinished.size === 0 && taken === thunks.length) conclude(self, work, seenBefore)
-  else void spread(self, work, thunks.slice(taken)).then((isHere) => isHere && conclude(self, work, seenBefore))
+  else void runInSlices(self, work, thunks.slice(taken)).then((isHere) => isHere && conclude(self, work, seenBefore))
 }
 
 const conclude = (self: Self, work: Work, seenBefore: number): void => {
-  decideMove(self, work, seenBefore)
+  decideRowUpdate(self, work, seenBefore)
   clearOfSuspicion(self, work)
-  if (work.facts.length > 0 || work.items.size > 0 || work.move) void commit(self, work)
+  if (work.events.length > 0 || work.items.size > 0 || work.rowUpdate) void commit(self, work)
   else {
     for (const done of work.done) done(true)
-    carryOut(self, work.commands)
+    executeCommands(self, work.commands)
     setTimer(self)
     // Processes what arrived in the mailbox while slices were computed.
     if (self.mailbox.length > 0) self.schedule()
   }
 }
 
-/** Records the first facts of a journal: the start, and the results kept from the retried execution. */
+/** Records the first events of a journal: the start, and the results kept from the retried execution. */
 const openJournal = (self: Self, work: Work): void => {
   const { top, owned } = self
   top.state = emptyState()
   const { vars } = owned.context
   const data = { trigger: { kind: owned.trigger.kind, id: owned.trigger.id }, ...(vars && { vars }) }
-  journalFact(self, work, { type: 'execution.started', at: work.at, data })
+  journalEvent(self, work, { type: 'execution.started', at: work.at, data })
   for (const [id, node] of Object.entries(owned.state?.nodes ?? {}))
-    journalFact(self, work, keptFact(id, node, work.at))
+    journalEvent(self, work, keptEvent(id, node, work.at))
 }
 
 /**
@@ -130,8 +130,8 @@ const openJournal = (self: Self, work: Work): void => {
  * even a `finally` node.
  */
 const wasCancelledBefore = (self: Self): boolean => {
-  self.notBegun = self.owned.inbox.some(({ payload }) => payload.type === 'cancel')
-  return self.notBegun
+  self.cancelledBeforeStart = self.owned.inbox.some(({ payload }) => payload.type === 'cancel')
+  return self.cancelledBeforeStart
 }
 
 /**
@@ -143,48 +143,48 @@ const openExecution = (self: Self): Work => {
   const work = newWork(self)
   openJournal(self, work)
   if (wasCancelledBefore(self)) return work
-  openFrame(self, work, top)
+  startFrame(self, work, top)
   if (work.unfinished.size === 0 && work.large.length === 0) return work
   delete top.unfinished
   const alone = newWork(self)
   openJournal(self, alone)
-  inform(self, (later) => openFrame(self, later, top))
+  postUnawaited(self, (later) => startFrame(self, later, top))
   return alone
 }
 
 /** Returns the commands of a frame that was read back from the journal, computed in slices. */
-export const resumeFrame = async (self: Self, { context, state }: Frame): Promise<Resumed[]> => {
-  const found: Resumed[] = []
+export const resumeFrame = async (self: Self, { context, state }: Frame): Promise<ResumedCommand[]> => {
+  const found: ResumedCommand[] = []
   const charged = { left: 0 }
   for (const resumed of resume(context, state, charged)) {
     found.push(resumed)
     const allowance = self.deps.turns.now(self.owned.workspaceId)
     allowance.left += charged.left
     charged.left = 0
-    if (allowance.left <= 0 && !(await letOthers(self))) return []
+    if (allowance.left <= 0 && !(await yieldToOthers(self))) return []
   }
   return found
 }
 
 /** Continues from a journal: running nodes are run again, except `at_most_once` nodes. */
-const takeUp = async (self: Self, work: Work): Promise<void> => {
+const resumeExecution = async (self: Self, work: Work): Promise<void> => {
   const { top } = self
-  if (top.state.parked) journalFact(self, work, { type: 'execution.resumed', at: work.at, data: {} })
+  if (top.state.parked) journalEvent(self, work, { type: 'execution.resumed', at: work.at, data: {} })
   const resumed = await resumeFrame(self, top)
-  const mayNotBeRepeated = (command: Resumed): boolean =>
+  const mayNotBeRepeated = (command: ResumedCommand): boolean =>
     command.do === 'run' &&
     top.context.effectOf(command.type, command.args) === 'at_most_once' &&
-    !wasNotBegun(self.owned, { nodePath: command.node, attempt: command.attempt })
+    !wasNotStarted(self.owned, { nodePath: command.node, attempt: command.attempt })
   for (const one of resumed)
     if (one.do !== 'tell' && !mayNotBeRepeated(one)) work.commands.push({ frame: top, command: one })
   for (const one of resumed) {
-    if (one.do === 'tell') stepFrame(self, work, top, [one.happening])
+    if (one.do === 'tell') stepFrame(self, work, top, [one.message])
     else if (mayNotBeRepeated(one)) stepFrame(self, work, top, [outcomeUnknown(one)])
   }
   // The execution was started and did nothing else: a graph that has not ended always has an active node.
   if (!hasEnded(top.state) && !hasActive(top.state)) {
     const hasRun = top.state.ending !== undefined || Object.keys(top.state.nodes).length > 0
-    if (hasRun || !wasCancelledBefore(self)) openFrame(self, work, top)
+    if (hasRun || !wasCancelledBefore(self)) startFrame(self, work, top)
   } else stepFrame(self, work, top, [{ kind: 'time' }])
 }
 
@@ -192,16 +192,16 @@ export const beginLive = async (self: Self, start?: StartRow): Promise<{ started
   const { owned, top } = self
   // Nothing else is processed before this is journalled.
   self.committing = true
-  const work = owned.begun ? newWork(self) : openExecution(self)
-  if (owned.begun) await takeUp(self, work)
+  const work = owned.hasStarted ? newWork(self) : openExecution(self)
+  if (owned.hasStarted) await resumeExecution(self, work)
   self.restoring = work.commands.filter(({ command }) => isBodyAgain(command)).length
   if (self.restoring === 0) {
     self.read = owned.inbox.at(-1)?.n ?? self.seen
     for (const message of owned.inbox) deliver(self, work, message)
   }
   if (owned.deadline !== null && owned.deadline <= work.at) stepFrame(self, work, top, [{ kind: 'timeout' }])
-  if (self.gone || (work.unfinished.size > 0 && !(await spread(self, work, [])))) return { started: false }
+  if (self.gone || (work.unfinished.size > 0 && !(await runInSlices(self, work, [])))) return { started: false }
   self.committing = false
-  decideMove(self, work, owned.seen)
+  decideRowUpdate(self, work, owned.seen)
   return { started: await commit(self, work, start) }
 }

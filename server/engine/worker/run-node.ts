@@ -5,8 +5,8 @@ import { toWire } from '#platform/ids'
 import type { Command } from '../interpreter/commands.ts'
 import { errorOf } from '../interpreter/errors.ts'
 import { compile } from '../interpreter/graph.ts'
-import type { Happening } from '../interpreter/happening.ts'
-import { type NodeCall, NodeFailure, type NodeResult, NotBegun, Suspended } from '../node.ts'
+import type { GraphMessage } from '../interpreter/graph-message.ts'
+import { type NodeCall, NodeFailure, type NodeResult, NotStarted, Suspended } from '../node.ts'
 import { checkedText, isLarge, offload } from '../outputs.ts'
 import { platformFault } from '../platform-fault.ts'
 import type { BlobRef } from '../ports.ts'
@@ -16,20 +16,20 @@ import { runWorkflow } from './child-effects.ts'
 import type { EffectDeps } from './effect-deps.ts'
 import type { Frame } from './frame.ts'
 import type { Live } from './live-types.ts'
-import { GivenUp } from './patience.ts'
-import { closeForPeople, waitOf } from './people-effects.ts'
-import { takeShown } from './shown.ts'
+import { countOpenRequest } from './open-requests.ts'
+import { NoLongerNeeded } from './platform-retry.ts'
+import { closeRequest, waitOf } from './request-effects.ts'
 
 // One attempt of a node with an effect: its call, its timeout, its output.
 
 const PROGRESS_EVERY = 250
-const TROUBLE_MEANWHILE =
+const OUTCOME_UNKNOWN =
   'the service was in trouble while this node ran; whether it took effect is not known, so it was not done again'
 
 const namedCredentials = (graph: Graph, node: string): ReadonlySet<string> =>
   new Set([...credentialIdsIn(compile(graph).nodes.get(node)?.args)].map(({ id }) => id))
 
-const failure = (command: Command & { attempt: number }, error: unknown): Happening => ({
+const failure = (command: Command & { attempt: number }, error: unknown): GraphMessage => ({
   kind: 'error',
   node: command.node,
   attempt: command.attempt,
@@ -40,7 +40,7 @@ const failure = (command: Command & { attempt: number }, error: unknown): Happen
 })
 
 /** Returns the fields that identify the node in a log line, with public ids. */
-const whereabouts = ({ owned }: Live, node: string) => ({
+const logFields = ({ owned }: Live, node: string) => ({
   workspace_id: toWire('ws', owned.workspaceId),
   execution_id: toWire('exe', owned.executionId),
   node,
@@ -84,7 +84,7 @@ function callOf(
     },
     // The logger is created on first use, because few nodes log.
     get log() {
-      return deps.log.child(whereabouts(live, path))
+      return deps.log.child(logFields(live, path))
     },
     say: async (key, lines) => {
       const at = { workspaceId: owned.workspaceId, executionId: owned.executionId, nodePath: path }
@@ -96,7 +96,7 @@ function callOf(
       shown = now
       try {
         const { value } = checkedText({ data })
-        void live.tell(frame, { kind: 'progress', node: command.node, data: value as JsonObject })
+        void live.send(frame, { kind: 'progress', node: command.node, data: value as JsonObject })
       } catch {
         // Progress may be lost: data that cannot be stored is not shown.
       }
@@ -106,12 +106,12 @@ function callOf(
       if (Object.hasOwn(steps, name)) return steps[name] as T
       const result = await work()
       const { value } = checkedText(result)
-      const durable = await live.tell(frame, { kind: 'step', node: command.node, name, result: value })
+      const durable = await live.send(frame, { kind: 'step', node: command.node, name, result: value })
       if (!durable || controller.aborted) throw new NodeFailure('aborted', 'this attempt is over')
       return result
     },
     openGate: async (gate, editable) => {
-      takeShown(live, frame, { node: command.node, args: gate })
+      countOpenRequest(live, frame, { node: command.node, args: gate })
       const wait = { ...waitOf(live, frame, command.node, gate), ...(editable && { editable }) }
       const opened = await inArea(deps, live, () => deps.ports.openGate(wait))
       if (opened.settled?.type === 'approval.resolved') return opened.settled
@@ -152,11 +152,11 @@ async function runOnce(
     })
     return await Promise.race([running, late])
   } catch (error) {
-    if (error instanceof NotBegun) throw error.cause
+    if (error instanceof NotStarted) throw error.cause
     // An `at_most_once` node is not retried, regardless of the cause of the error.
     if (frame.context.effectOf(command.type, command.args) !== 'at_most_once' || !platformFault(error, 'node'))
       throw error
-    throw new NodeFailure('outcome_unknown', TROUBLE_MEANWHILE, { retryable: false })
+    throw new NodeFailure('outcome_unknown', OUTCOME_UNKNOWN, { retryable: false })
   } finally {
     clearTimeout(timer)
     if (live.effects.get(path) === controller) live.effects.delete(path)
@@ -176,9 +176,9 @@ async function storeOutput(
 ): Promise<BlobRef | undefined> {
   if (!isLarge(text)) return undefined
   try {
-    return await deps.patience(live, { frame, node }, () => offload(deps.ports.blobs, live.owned, text))
+    return await deps.platformRetry(live, { frame, node }, () => offload(deps.ports.blobs, live.owned, text))
   } catch (error) {
-    if (error instanceof GivenUp && live.isReleasing()) return undefined
+    if (error instanceof NoLongerNeeded && live.isReleasing()) return undefined
     throw error
   }
 }
@@ -191,23 +191,25 @@ export async function runNode(
 ): Promise<() => void> {
   const { node, attempt } = command
   try {
-    const result = await deps.patience(live, { frame, node, origin: 'node' }, () => runOnce(deps, live, frame, command))
+    const result = await deps.platformRetry(live, { frame, node, origin: 'node' }, () =>
+      runOnce(deps, live, frame, command),
+    )
     const { value, text } = checkedText(result.output)
     const blob = await storeOutput(deps, live, frame, node, text)
-    const happening: Happening = { kind: 'done', node, attempt, output: value }
-    if (blob) happening.blob = blob
-    if (result.port !== undefined) happening.port = result.port
-    if (result.usage) happening.usage = result.usage
-    return () => live.inform(frame, happening)
+    const message: GraphMessage = { kind: 'done', node, attempt, output: value }
+    if (blob) message.blob = blob
+    if (result.port !== undefined) message.port = result.port
+    if (result.usage) message.usage = result.usage
+    return () => live.sendUnawaited(frame, message)
   } catch (error) {
-    if (error instanceof GivenUp) throw error
+    if (error instanceof NoLongerNeeded) throw error
     if (error instanceof Suspended) {
       // The item or its map ended in the meantime.
-      if (live.frames.get(frame.prefix) !== frame) return (await closeForPeople(deps, live, frame, node)) ?? (() => {})
-      return () => live.inform(frame, { kind: 'suspended', node, attempt, on: error.on })
+      if (live.frames.get(frame.prefix) !== frame) return (await closeRequest(deps, live, frame, node)) ?? (() => {})
+      return () => live.sendUnawaited(frame, { kind: 'suspended', node, attempt, on: error.on })
     }
     if (!(error instanceof NodeFailure))
-      deps.log.warn({ err: error, ...whereabouts(live, frame.prefix + node) }, 'a node threw')
-    return () => live.inform(frame, failure(command, error))
+      deps.log.warn({ err: error, ...logFields(live, frame.prefix + node) }, 'a node threw')
+    return () => live.sendUnawaited(frame, failure(command, error))
   }
 }

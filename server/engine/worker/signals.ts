@@ -1,16 +1,16 @@
 import type { JsonObject } from '#model/definition'
 import type { Command } from '../interpreter/commands.ts'
-import type { Happening } from '../interpreter/happening.ts'
-import type { Fact, NodeState } from '../interpreter/state.ts'
+import type { GraphMessage } from '../interpreter/graph-message.ts'
+import type { JournalEvent, NodeState } from '../interpreter/state.ts'
 import type { Signal } from '../ports.ts'
 
-// Converts messages from outside to happenings for the interpreter and facts for the journal.
+// Converts messages from outside to messages for the interpreter and events for the journal.
 
 /**
- * Returns the fact for a result kept from the retried execution. It is journalled again, so that this journal is
+ * Returns the event for a result kept from the retried execution. It is journalled again, so that this journal is
  * complete on its own.
  */
-export const keptFact = (id: string, node: NodeState, at: number): Fact => {
+export const keptEvent = (id: string, node: NodeState, at: number): JournalEvent => {
   const { attempt, output, blob, port, error } = node
   const data: JsonObject = { node_id: id, attempt, kept: true }
   if (output !== undefined) data.output = output
@@ -21,7 +21,7 @@ export const keptFact = (id: string, node: NodeState, at: number): Fact => {
   return { type, at, data }
 }
 
-export const outcomeUnknown = (command: Command): Happening => ({
+export const outcomeUnknown = (command: Command): GraphMessage => ({
   kind: 'error',
   node: command.node,
   attempt: 'attempt' in command ? command.attempt : 1,
@@ -32,7 +32,7 @@ export const outcomeUnknown = (command: Command): Happening => ({
   retryable: false,
 })
 
-export const happeningOf = (signal: Signal, node: string, attempt: number): Happening | undefined => {
+export const messageOf = (signal: Signal, node: string, attempt: number): GraphMessage | undefined => {
   switch (signal.type) {
     case 'approval.voted':
       return { kind: 'voted', node, data: signal.data }

@@ -1,7 +1,7 @@
 import type { ExecutionStatus, JsonObject } from '#model/definition'
 import type { Database } from '#platform/db/pool'
 import type { ExecutionRow } from './claim-store.ts'
-import { ask } from './queries.ts'
+import { runStatement } from './run-statement.ts'
 
 // The queries before an execution is started.
 
@@ -14,7 +14,8 @@ export type Labelled = {
 }
 
 export const startStatements = (db: Pick<Database, 'enginePool'>) => {
-  const query = <Row>(name: string, text: string, values: unknown[]) => ask<Row>(db.enginePool, name, text, values)
+  const query = <Row>(name: string, text: string, values: unknown[]) =>
+    runStatement<Row>(db.enginePool, name, text, values)
   return {
     keyHolder: async (credentialHash: Buffer, keyHash: Buffer) =>
       (

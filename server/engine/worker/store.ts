@@ -1,11 +1,11 @@
 import type { Database } from '#platform/db/pool'
-import { beatStatements } from './beat-store.ts'
 import { claimStatements } from './claim-store.ts'
+import { heartbeatStatements } from './heartbeat-store.ts'
 import { startStatements } from './start-store.ts'
 import { waitStatements } from './wait-store.ts'
 
 export const makeStore = (db: Pick<Database, 'enginePool' | 'beatPool'>) => ({
-  ...beatStatements(db),
+  ...heartbeatStatements(db),
   ...claimStatements(db),
   ...startStatements(db),
   ...waitStatements(db),

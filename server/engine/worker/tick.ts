@@ -1,12 +1,12 @@
 import { SECOND } from '#platform/clock'
 import type { Logger } from '#platform/log'
 import type { DatabaseClock } from '../clock.ts'
-import type { Tick } from './beat-store.ts'
 import type { Claims } from './claims.ts'
+import type { Tick } from './heartbeat-store.ts'
 import type { Identities } from './identity.ts'
 import type { Live } from './live-types.ts'
 import { makeReaper } from './reaper.ts'
-import type { Standstill } from './standstill.ts'
+import type { StallWatch } from './stall-watch.ts'
 import type { Store } from './store.ts'
 
 export const TICK = SECOND / 2
@@ -22,8 +22,8 @@ export const startTicking = async (deps: {
   clock: DatabaseClock
   identities: Identities
   claims: Claims
-  lives: ReadonlyMap<string, Live>
-  standstill: Pick<Standstill, 'forget'>
+  liveExecutions: ReadonlyMap<string, Live>
+  stallWatch: Pick<StallWatch, 'reset'>
   tell(): void
   decideSoon(workspaceId: string, workflowId: string): void
   /** Milliseconds between two ticks. */
@@ -33,7 +33,7 @@ export const startTicking = async (deps: {
   beatAt(): number
   stop(): Promise<void>
 }> => {
-  const { store, log, clock, identities, claims, lives } = deps
+  const { store, log, clock, identities, claims, liveExecutions } = deps
   const reaper = makeReaper()
   let strays = new Set<string>()
   let ticks = 0
@@ -43,7 +43,7 @@ export const startTicking = async (deps: {
 
   /** Releases strays to the queue: rows that name this worker, but were unknown to it twice in a row. */
   const releaseStrays = async (workerId: string): Promise<void> => {
-    const unknown = (await store.ownedBy(workerId)).filter((id) => !lives.has(id) && !claims.isArriving(id))
+    const unknown = (await store.ownedBy(workerId)).filter((id) => !liveExecutions.has(id) && !claims.isArriving(id))
     const again = unknown.filter((id) => strays.has(id))
     strays = new Set(unknown)
     if (again.length === 0) return
@@ -54,7 +54,7 @@ export const startTicking = async (deps: {
   const buryDead = async (beats: readonly [string, number][], self: string): Promise<number> => {
     let released = 0
     for (const dead of reaper.look(beats, self)) {
-      const found = await store.bury(dead, true)
+      const found = await store.declareDead(dead, true)
       log.warn({ worker_id: dead, released: found }, 'a worker died; its executions go on elsewhere')
       released += found
     }
@@ -111,14 +111,14 @@ export const startTicking = async (deps: {
       clock.set(seen.now, askedAt)
       if (seen.alive) {
         beatAt = askedAt
-        deps.standstill.forget()
+        deps.stallWatch.reset()
       } else if (identities.current().workerId === workerId) identities.renew()
       ticks += 1
       chores ??= doChores(seen, workerId)
       for (const [workspaceId, workflowId] of seen.flows) deps.decideSoon(workspaceId, workflowId)
       if (seen.due) waking ??= wakeAll()
       if (seen.untold) deps.tell()
-      for (const id of seen.unread) lives.get(id)?.lookAtInbox()
+      for (const id of seen.unread) liveExecutions.get(id)?.checkInbox()
       if (seen.queued || claims.queueKnown()) claims.soon()
     } catch (error) {
       log.warn({ err: error }, 'the tick of the worker failed')

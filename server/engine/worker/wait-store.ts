@@ -1,8 +1,8 @@
 import type { ExecutionError, Json } from '#model/definition'
 import type { Database } from '#platform/db/pool'
 import type { BlobRef, EndedExecution, Signal } from '../ports.ts'
-import type { PlatformWait } from './patience.ts'
-import { ask } from './queries.ts'
+import type { PlatformWait } from './platform-retry.ts'
+import { runStatement } from './run-statement.ts'
 
 // The statements for the waits of executions, and for messages to them.
 
@@ -19,7 +19,7 @@ export type CheckedWait = {
   faults: { node_path: string; is_left: boolean; why: string }[]
 }
 
-/** Whether the last fact of a failed execution calls the failure permanent. Only for an execution with a parent. */
+/** Whether the last event of a failed execution calls the failure permanent. Only for an execution with a parent. */
 export const IS_PERMANENT = `case when status = 'failed' and parent_execution_id is not null then (
     select (u.data ->> 'permanent')::boolean
     from (select * from events v where v.execution_id = executions.execution_id order by v.seq desc limit 1) v,
@@ -27,7 +27,8 @@ export const IS_PERMANENT = `case when status = 'failed' and parent_execution_id
     order by u.seq desc limit 1) end as permanent`
 
 export const waitStatements = (db: Pick<Database, 'enginePool'>) => {
-  const query = <Row>(name: string, text: string, values: unknown[]) => ask<Row>(db.enginePool, name, text, values)
+  const query = <Row>(name: string, text: string, values: unknown[]) =>
+    runStatement<Row>(db.enginePool, name, text, values)
   return {
     /** Returns a portion of the executions whose waits must be compared with what they name. */
     checkWaits: (limit: number) => query<CheckedWait>('check-waits', 'select * from engine.check_waits($1)', [limit]),

@@ -15,27 +15,27 @@ import { NodeFailure } from '../node.ts'
 import { isLarge, offload, textInSlices } from '../outputs.ts'
 import type { PlatformFault } from '../platform-fault.ts'
 import type { EngineCounts, EnginePorts } from '../ports.ts'
-import { makeUnderstanding } from '../release.ts'
+import { makeReleaseSupport } from '../release.ts'
 import { variablesAtStart } from '../variables.ts'
-import { startChecks } from './checks.ts'
 import { makeChildren } from './children.ts'
 import { type HandOver, makeClaims } from './claims.ts'
 import type { EffectDeps } from './effect-deps.ts'
 import { makeEffects } from './effects.ts'
-import { finishedRun } from './finished.ts'
+import { finishedRun } from './finished-run.ts'
 import { type Identity, makeIdentities } from './identity.ts'
 import { makeLive } from './live.ts'
-import type { Leaving, Live, LiveDeps } from './live-types.ts'
-import { makeLives, type WorkerLimits } from './lives.ts'
+import { makeLiveExecutions, type WorkerLimits } from './live-executions.ts'
+import type { LeaveReason, Live, LiveDeps } from './live-types.ts'
 import { type Owned, ownedFromStart } from './owned.ts'
 import { makeReader } from './owned-row.ts'
-import { makePatience, PAUSES, type Patience, type Pauses } from './patience.ts'
-import { watchStandstill } from './standstill.ts'
+import { makePlatformRetry, type PlatformRetry, RETRY_PAUSES, type RetryPauses } from './platform-retry.ts'
+import { watchStalls } from './stall-watch.ts'
 import type { Store } from './store.ts'
 import { suspicion } from './suspects.ts'
 import { startTicking, TICK } from './tick.ts'
 import { makeTurns } from './turns.ts'
-import { makeUnbegun } from './unbegun.ts'
+import { makeUnstartedReports } from './unstarted-reports.ts'
+import { startWaitChecks } from './wait-checks.ts'
 
 /** After this time without a heartbeat, a worker is not ready: other workers have declared it dead by then. */
 const SILENT = 5 * SECOND
@@ -57,9 +57,9 @@ export type WorkerDeps = {
   /** Milliseconds between two ticks. Half a second by default; only tests set it. */
   tickMs?: number | undefined
   /** The pauses between retries after a fault of the platform. Only tests set shorter ones. */
-  pauses?: Pauses | undefined
+  pauses?: RetryPauses | undefined
   /** Called when executions have ended whose end must be reported. */
-  tell(): void
+  reportEnds(): void
   /** Called when the rules of this workflow may have something to decide. */
   decideSoon(workspaceId: string, workflowId: string): void
 }
@@ -108,21 +108,24 @@ const effectsOf =
   (type: string, args?: JsonObject): Effect =>
     nodes[type]?.effectOf?.(args ?? {}) ?? nodes[type]?.descriptor.effect ?? 'pure'
 
-const patienceOf = ({ log, clock, store, pauses }: WorkerDeps, count: (kind: PlatformFault['kind']) => void) =>
-  makePatience({
+const platformRetryOf = ({ log, clock, store, pauses }: WorkerDeps, count: (kind: PlatformFault['kind']) => void) =>
+  makePlatformRetry({
     log,
     clock: clock.now,
     notePlatformWait: store.notePlatformWait,
     forgetPlatformWait: store.forgetPlatformWait,
     count,
-    pauses: pauses ?? PAUSES,
+    pauses: pauses ?? RETRY_PAUSES,
   })
 
-const carryOutWith = ({ db, store, ports, log, areaCalls, clock, startChild }: WorkerDeps, patience: Patience) =>
+const commandExecutorOf = (
+  { db, store, ports, log, areaCalls, clock, startChild }: WorkerDeps,
+  platformRetry: PlatformRetry,
+) =>
   makeEffects({
     ports,
     log,
-    patience,
+    platformRetry,
     areaCalls,
     clock: clock.now,
     readItems: (live, path, from) => store.items(live.owned.executionId, path, from),
@@ -131,12 +134,12 @@ const carryOutWith = ({ db, store, ports, log, areaCalls, clock, startChild }: W
   })
 
 const offloadTo =
-  ({ blobs }: EnginePorts, patience: Patience): LiveDeps['offload'] =>
+  ({ blobs }: EnginePorts, platformRetry: PlatformRetry): LiveDeps['offload'] =>
   async (live, value, node, always) => {
     const text = await storableText(value, live.owned.workspaceId)
     const put = () => offload(blobs, live.owned, text, always)
     if (node === undefined || !(always || isLarge(text))) return put()
-    return patience(live, { frame: live.top, node, evenWhenStopped: true }, put)
+    return platformRetry(live, { frame: live.top, node, evenWhenStopped: true }, put)
   }
 
 const variablesFor = async (ports: EnginePorts, workspaceId: string, start: StartRow, definition: Definition) =>
@@ -157,30 +160,30 @@ const takeUp = async (live: Live, log: Logger): Promise<void> => {
 
 export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
   const { db, store, ports, hints, clock, log, limits } = deps
-  const lives = makeLives(limits)
+  const liveExecutions = makeLiveExecutions(limits)
   const turns = makeTurns()
   /** The workspaces of executions that were parked here. They are claimed by id, so they continue sooner. */
   const parked = makeLru<string>(PARKED)
   let stopping = false
 
   const effectOf = effectsOf(ports)
-  const understanding = makeUnderstanding(ports.nodes)
+  const understanding = makeReleaseSupport(ports.nodes)
   const platformErrors = { database: 0, storage: 0, load: 0 }
   const count = (kind: PlatformFault['kind']): void => {
     platformErrors[kind] += 1
   }
-  const patience = patienceOf(deps, count)
-  const carryOut = carryOutWith(deps, patience)
+  const platformRetry = platformRetryOf(deps, count)
+  const executeCommand = commandExecutorOf(deps, platformRetry)
 
-  const standstill = watchStandstill()
-  const unbegun = makeUnbegun(store)
+  const stallWatch = watchStalls()
+  const unstartedReports = makeUnstartedReports(store)
   const identities = await makeIdentities({
     db,
     store,
     log,
-    standstill,
-    beforeHandOver: unbegun.tell,
-    onGivenUp: lives.abandonAll,
+    stallWatch,
+    beforeHandOver: unstartedReports.send,
+    onGivenUp: liveExecutions.abandonAll,
     onRenewed: () => claims.soon(),
   })
 
@@ -190,11 +193,11 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
     if (wasSuspect) claims.soon()
   }
 
-  const left = (live: Live, how: Leaving): void => {
+  const left = (live: Live, how: LeaveReason): void => {
     const { owned } = live
-    lives.remove(live)
-    const told = live.top.state.status !== 'succeeded' || owned.tellEnd || owned.metPeople
-    if (how === 'ended' && told) deps.tell()
+    liveExecutions.remove(live)
+    const told = live.top.state.status !== 'succeeded' || owned.tellEnd || owned.mayHaveOpenedRequests
+    if (how === 'ended' && told) deps.reportEnds()
     if (how === 'ended' && ports.finished) ports.finished(finishedRun(live, clock.now()))
     if (how === 'parked') parked.set(owned.executionId, owned.workspaceId)
     // The place of the execution may be free now.
@@ -208,23 +211,23 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
         journal: of.journal,
         clock: clock.now,
         log,
-        carryOut,
+        executeCommand,
         readInbox: ({ owned: { executionId } }, seen) => store.inboxAfter(executionId, seen),
-        left,
-        cleared,
-        lost: (error) => {
+        onLeft: left,
+        onProgress: cleared,
+        onJournalLost: (error) => {
           log.warn({ err: error }, 'the worker lost its say and begins anew')
           if (of === identities.current()) identities.renew()
         },
-        notBegun: ({ owned: { workspaceId, executionId, epoch } }, nodes) =>
-          unbegun.note({ workspaceId, executionId, epoch, nodes }),
-        offload: offloadTo(ports, patience),
+        reportNotStarted: ({ owned: { workspaceId, executionId, epoch } }, nodes) =>
+          unstartedReports.add({ workspaceId, executionId, epoch, nodes }),
+        offload: offloadTo(ports, platformRetry),
         turns,
-        appended: hints.appended,
+        onAppended: hints.appended,
       },
       owned,
     )
-    lives.add(live)
+    liveExecutions.add(live)
     return live
   }
 
@@ -234,9 +237,9 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
     count,
     identities,
     limits,
-    room: lives.room,
-    suspectRoom: lives.suspectRoom,
-    someAtLimit: lives.someAtLimit,
+    room: liveExecutions.room,
+    suspectRoom: liveExecutions.suspectRoom,
+    someAtLimit: liveExecutions.someAtLimit,
     read: makeReader({
       ports,
       loadDefinition: ports.loadDefinition,
@@ -244,7 +247,7 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
       now: clock.now,
       understanding,
       isOld: async () => (await store.newestRelease()) > deps.release,
-      loaded: lives.loaded,
+      loaded: liveExecutions.loaded,
     }),
     takeUp: (owned, of) => takeUp(adopt(owned, of), log),
     decideSoon: deps.decideSoon,
@@ -255,16 +258,16 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
     clock,
     identities,
     claims,
-    lives: lives.all,
-    standstill,
-    tell: deps.tell,
+    liveExecutions: liveExecutions.all,
+    stallWatch,
+    tell: deps.reportEnds,
     decideSoon: deps.decideSoon,
     every: deps.tickMs ?? TICK,
   })
 
-  const checks = startChecks({ db, store, ports, log, tell: deps.tell })
+  const checks = startWaitChecks({ db, store, ports, log, reportEnds: deps.reportEnds })
   const hasRoomFor = (workspaceId: string): boolean =>
-    !stopping && !identities.renewing() && !claims.queueKnown() && lives.hasRoomFor(workspaceId)
+    !stopping && !identities.renewing() && !claims.queueKnown() && liveExecutions.hasRoomFor(workspaceId)
 
   return {
     journal: () => identities.current().journal,
@@ -278,18 +281,18 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
     },
     claimSoon: claims.soon,
     nudged: (executionId) => {
-      const live = lives.all.get(executionId)
+      const live = liveExecutions.all.get(executionId)
       const workspaceId = parked.get(executionId)
-      if (live) live.lookAtInbox()
+      if (live) live.checkInbox()
       else if (workspaceId !== undefined && hasRoomFor(workspaceId)) claims.one({ workspaceId, executionId })
       else claims.soon()
     },
     offer: (executionId) => {
       const workspaceId = parked.get(executionId)
-      const isHere = lives.all.has(executionId) || claims.isArriving(executionId)
+      const isHere = liveExecutions.all.has(executionId) || claims.isArriving(executionId)
       return workspaceId !== undefined && !isHere && hasRoomFor(workspaceId) ? claims.handOver() : undefined
     },
-    running: () => lives.all.size,
+    running: () => liveExecutions.all.size,
     mended: checks.mended,
     platformErrors: () => ({ ...platformErrors }),
     ready: () => !stopping && performance.now() - ticking.beatAt() < SILENT,
@@ -298,10 +301,10 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
       await checks.stop()
       await claims.stop()
       // Heartbeats continue while the worker drains: other workers would declare it dead after three seconds.
-      await lives.drain()
+      await liveExecutions.drain()
       await ticking.stop()
       await identities.stop()
-      standstill.stop()
+      stallWatch.stop()
     },
   }
 }
