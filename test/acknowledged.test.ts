@@ -6,8 +6,8 @@ import { slow } from '#test/harness/slow'
 import { until } from '#test/harness/until'
 import { makeWorld, type World } from '#test/harness/world'
 
-// A connection breaks exactly as a transaction between an execution and people is committed: one side does not know what
-// became of it. Whatever was acknowledged counts, and the execution goes on.
+// A connection breaks exactly when a transaction between an execution and a person is committed, so that one side does
+// not know its result. Every acknowledged request must count, and the execution must continue.
 
 let database: TestDatabase
 let network: { worker: NetworkProxy; api: NetworkProxy }
@@ -45,7 +45,7 @@ const gate = {
 }
 const question = { id: 'ask', type: 'clarification', args: { question: 'Well?', schema: { type: 'string' } } }
 
-/** People's clients ask again while the service cannot answer. */
+/** Clients repeat a request while the service answers 503. */
 const ask = async (person: World['owner'], method: string, path: string, body?: unknown) =>
   until(async () => {
     const answer = await person.call(method, path, body === undefined ? {} : { body })
@@ -101,10 +101,11 @@ const waiting = (execution: string) =>
   until(async () => (await read(execution)).waiting_for[0]?.kind === 'event', 'the wait for an event')
 
 describe.each(['confirming', 'sending'] as const)('a connection that is cut while a COMMIT is %s', (at) => {
-  /** The other moment is left to `npm run test:slow`. */
+  /** `npm test` runs each case for one of the two moments; `npm run test:slow` runs both. */
   const mostly = (quick: typeof at) => (at === quick ? test : slow)
 
-  // Repeated: the worker tries again after half a second, and anyone who votes or answers is faster than its third try.
+  // The cut happens three times: the worker retries after half a second, so the vote or answer arrives before its third
+  // attempt.
   mostly('sending')('of a gate', async () => {
     const cut = network.worker.aim({ transaction: GATE_OPENS, at, times: at === 'confirming' ? 3 : 1 })
     const execution = await start(gate, 'nodes.gate.output.outcome')
@@ -154,7 +155,7 @@ describe.each(['confirming', 'sending'] as const)('a connection that is cut whil
     const execution = await start(waitFor(key), 'nodes.wait.output.data')
     await waiting(execution)
     const cut = network.api.aim({ transaction: WAIT_ENDS, at })
-    // A client that sends it again with the same id is told what the first did.
+    // A client that sends the event again with the same id gets the result of the first request.
     const sent = await ask(world.owner, 'POST', '/api/events', { key, data: 7, event_id: key })
     expect(sent.body).toMatchObject({ woken: 1, duplicate: at === 'confirming' })
     await cut

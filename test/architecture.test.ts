@@ -8,7 +8,7 @@ import { MAX_LINES, tooLong } from '../scripts/lengths.ts'
 const sources = readSources(join(import.meta.dirname, '..'))
 
 describe('the architecture', () => {
-  test('holds: every import points down', () => {
+  test('has only imports that point down', () => {
     expect(violations(sources)).toEqual([])
   })
 
@@ -37,11 +37,11 @@ describe('the architecture', () => {
   })
 })
 
-describe('import circles', () => {
+describe('import cycles', () => {
   const find = (modules: Record<string, string>): string[] =>
     circles(importGraph(new Map(Object.entries(modules).map(([name, source]) => [`model/${name}.ts`, source]))))
 
-  test('there are none', () => {
+  test('do not exist in the program', () => {
     expect(circles(importGraph(sources))).toEqual([])
   })
 
@@ -50,11 +50,11 @@ describe('import circles', () => {
     ['of types', { a: `import type { B } from './b.ts'`, b: `import { a } from '#model/a'` }],
     ['of re-exports', { a: `export { b } from './b.ts'`, b: `export * from './a.ts'` }],
     ['of a late import', { a: `const b = await import('./b.ts')`, b: `import { a } from './a.ts'` }],
-  ])('a circle %s is found', (_, modules) => {
+  ])('a cycle %s is found', (_, modules) => {
     expect(find(modules)).toEqual(['model/a.ts → model/b.ts → model/a.ts'])
   })
 
-  test('the shortest way round is told', () => {
+  test('the shortest cycle is reported', () => {
     const modules = {
       a: `import './b.ts'`,
       b: `import './c.ts'`,
@@ -65,7 +65,7 @@ describe('import circles', () => {
     expect(find(modules)).toEqual(['model/c.ts → model/d.ts → model/c.ts'])
   })
 
-  test('two ways to the same module are no circle', () => {
+  test('two paths to the same module are not a cycle', () => {
     expect(find({ a: `import './b.ts'; import './c.ts'`, b: `import './c.ts'`, c: `export const c = 1` })).toEqual([])
   })
 })
@@ -95,7 +95,7 @@ describe('files and functions', () => {
     expect(find(file, wrong)).toHaveLength(1)
   })
 
-  test('an exception ends where it is exceeded, or not needed', () => {
+  test('an exception is refused if it is exceeded or not needed', () => {
     const exceptions = { 'model/a.ts': MAX_LINES.file + 2 }
     expect(find('model/a.ts', lines(MAX_LINES.file + 2), exceptions)).toEqual([])
     expect(find('model/a.ts', lines(MAX_LINES.file + 3), exceptions)).toHaveLength(1)

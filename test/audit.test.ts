@@ -4,7 +4,8 @@ import type { AnyRoute } from '#platform/http/route'
 import { useSharedService } from '#test/harness/service'
 import { makeWorld, type World } from '#test/harness/world'
 
-// What stands in the audit log. The access matrix looks whether every operation that changes something leaves an entry.
+// Checks the content of the audit log. The access matrix checks that every operation that changes something leaves an
+// entry.
 
 const service = useSharedService()
 let world: World
@@ -23,7 +24,7 @@ describe('the audit log', () => {
     expect(auditedReads).toContain('exportDataset')
   })
 
-  test('says who, what and which fields, and never what stood in them', async () => {
+  test('records the person, the action and the changed fields, but never their values', async () => {
     const { member: author, owner, workspace } = world
     const secret = 'a value that nobody may read here'
     const { body } = await author.call('POST', '/api/teams', { body: { name: secret } })
@@ -72,6 +73,6 @@ test.each([
   ['putSchedule', 'schedule.set'],
   ['cancelExecution', 'execution.cancelled'],
   ['retryExecution', 'execution.retried'],
-])('%s is called %s', (operation, action) => {
+])('%s is recorded as %s', (operation, action) => {
   expect(actionOf(operation)).toBe(action)
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { printed, tableOf } from '../bench/table.ts'
 
-test('the table holds each figure against its limit, its baseline and its target', () => {
+test('the table compares each figure with its limit, its baseline and its target', () => {
   const measured = {
     engine: { ratio: 0.75, engine_runs_s: 3740, plain_runs_s: 5000, idle_p50_ms: 3.1, idle_p99_ms: 8, rss_mb: 200 },
     overload: { neighbour: { limits_on: { alone_p99_ms: 6, beside_flood_p99_ms: 15 } } },

@@ -5,7 +5,7 @@ import { openSocket } from '#test/harness/socket'
 import { until } from '#test/harness/until'
 import { makeWorld, type TestPerson, type World } from '#test/harness/world'
 
-// Verbs for several things at once: what is done, what is refused, and what stays as it was.
+// Operations on several things at once: what they change, what they refuse, and what they leave unchanged.
 
 const service = useSharedService()
 let world: World
@@ -22,7 +22,7 @@ describe('notifications', () => {
   const read = (person: TestPerson, body: object) => person.call('POST', '/api/notifications/read', { body })
   const remove = (person: TestPerson, body: object) => person.call('POST', '/api/notifications/delete', { body })
 
-  test('are all marked as read with one call, and only the caller’s', async () => {
+  test('of the caller are all marked as read with one call', async () => {
     const { owner, member } = world
     for (const title of ['a', 'b', 'c']) await note(owner, title)
     await note(member, 'theirs')
@@ -32,7 +32,7 @@ describe('notifications', () => {
     expect((await read(owner, {})).body).toEqual({ changed: 0, more: false })
   })
 
-  test('are marked up to the newest that was seen, or one by one', async () => {
+  test('are marked as read up to a given one, or by id', async () => {
     const { owner, member } = world
     const [a, b] = [await note(owner, 'a'), await note(owner, 'b')]
     const c = await note(owner, 'c')
@@ -43,7 +43,7 @@ describe('notifications', () => {
     expect(await titles(member, '?unread=true')).toEqual(['theirs'])
   })
 
-  test('are deleted by name, or all that were read', async () => {
+  test('are deleted by id, or all that are read', async () => {
     const { owner, member } = world
     const ids = [await note(owner, 'a'), await note(owner, 'b'), await note(owner, 'c'), await note(owner, 'd')]
     const foreign = await note(member, 'theirs')
@@ -68,7 +68,7 @@ describe('notifications', () => {
     expect(await titles(world.owner)).toEqual(['a'])
   })
 
-  test('tell the person’s other screens, in order and once each', async () => {
+  test('are updated on the person’s other devices, in order and once each', async () => {
     const { owner } = world
     const ids = [await note(owner, 'a'), await note(owner, 'b')]
     const { ticket, url } = (await owner.call('POST', '/auth/notification-ticket')).body
@@ -93,7 +93,7 @@ const asking = {
 const workflow = async (person: TestPerson, definition: object = plain, members: object[] = []): Promise<string> =>
   (await person.call('POST', '/api/workflows', { body: { name: 'W', definition, members } })).body.workflow_id
 
-/** Started, and waiting for its answer. */
+/** Starts an execution and waits until it waits for an answer. */
 async function waiting(person: TestPerson, workflowId: string): Promise<string> {
   const { body } = await person.call('POST', `/api/workflows/${workflowId}/run`, { body: { input: {} } })
   await until(async () => (await statusOf(person, body.execution_id)) === 'waiting', 'the question')
@@ -106,7 +106,7 @@ const codes = (answer: Answer): Record<string, string | true> =>
     answer.body.items.map((item: Answer['body']) => [item.workflow_id, item.done || item.problem.code]),
   )
 
-test('workflows are deleted each by the rules for one, and the answer says which were not', async () => {
+test('several workflows are deleted under the rules for one, and the response lists those that were not', async () => {
   const { owner, member } = world
   const [mine, live, theirs] = [await workflow(owner), await workflow(owner, asking), await workflow(member)]
   const shared = await workflow(member, plain, [{ user_id: owner.id, role: 'editor' }])
@@ -132,7 +132,7 @@ test('workflows are deleted each by the rules for one, and the answer says which
   expect(body.items.map(({ subject }: Answer['body']) => subject).sort()).toEqual([mine, live].sort())
 })
 
-test('two people who delete the same workflows at once both get an answer', async () => {
+test('two people who delete the same workflows at the same time both get a response', async () => {
   const { owner } = world
   const ids = [await workflow(owner), await workflow(owner), await workflow(owner)]
   const answers = await Promise.all(
@@ -152,7 +152,7 @@ describe('API keys', () => {
   const works = async (key: string): Promise<boolean> =>
     (await service().call('GET', '/auth/me', { token: key })).status === 200
 
-  test('are deleted by name, and nobody else’s', async () => {
+  test('of the caller are deleted by id', async () => {
     const { owner, member } = world
     const [one, two, foreign] = [await make(owner), await make(owner, world.workspace.id), await make(member)]
     expect((await remove(owner, { key_ids: [one.key_id, two.key_id, foreign.key_id] })).body).toEqual({ deleted: 2 })
@@ -161,14 +161,14 @@ describe('API keys', () => {
     expect(body.items.map(({ subject }: Answer['body']) => subject)).toContain(two.key_id)
   })
 
-  test('are all deleted but the one that asks', async () => {
+  test('are all deleted except the key of the request', async () => {
     const { owner } = world
     const [one, two] = [await make(owner), await make(owner, world.workspace.id)]
     expect((await remove(owner, { all_others: true })).body).toEqual({ deleted: 2 })
     expect([await works(one.key), await works(two.key), await works(owner.key)]).toEqual([false, false, true])
   })
 
-  test('a key for one workspace deletes none of the others', async () => {
+  test('of other workspaces are not deleted by a key for one workspace', async () => {
     const { owner } = world
     const bound = await make(owner, world.workspace.id)
     expect((await remove(owner, { all_others: true }, bound.key)).status).toBe(403)

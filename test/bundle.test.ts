@@ -12,7 +12,7 @@ import { makePerson, makeWorkspace, type Surface } from '#test/harness/world'
 import { bundleProgram } from '../scripts/build-server.ts'
 import { ENTRY } from '../server/built.mjs'
 
-// The program as `npm start` runs it: built into a few files. The other tests run it from its sources.
+// Runs the program as `npm start` does: built into a few files. The other tests run it from its sources.
 
 const root = join(import.meta.dirname, '..')
 let database: TestDatabase
@@ -24,7 +24,7 @@ let program: Program | undefined
 beforeAll(async () => {
   database = await makeTestDatabase()
   dataDir = mkdtempSync(join(tmpdir(), 'heddle-bundle-'))
-  // Inside of the project, where the packages are found that are no part of it.
+  // Builds inside the project, so that the packages that are not bundled are found.
   mkdirSync(join(root, 'dist'), { recursive: true })
   built = mkdtempSync(join(root, 'dist', 'bundle-'))
 })
@@ -35,12 +35,12 @@ afterAll(async () => {
   await database.drop()
 })
 
-test('the built program starts, finds what is no part of it, and runs a workflow with a request and code', async () => {
+test('the built program starts, finds packages outside the bundle, and runs a workflow with a request and code', async () => {
   const inputs = await bundleProgram({ home: root, entry: 'server/begin.ts', directory: built })
   expect(inputs).toContain('server/app.ts')
   const files = readdirSync(built)
   expect(files.length).toBeLessThan(100)
-  // The router would make its functions of texts, with each start.
+  // At each start, the router would compile its functions from strings.
   const code = files.filter((name) => name.endsWith('.js')).map((name) => readFileSync(join(built, name), 'utf8'))
   expect(code.filter((text) => /new Function\("path"|new Function\("NullObject", fnBody/.test(text))).toEqual([])
 

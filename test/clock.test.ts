@@ -3,7 +3,7 @@ import { HOUR, MINUTE, SECOND } from '#platform/clock'
 import { useService } from '#test/harness/service'
 import { makeWorld, type World } from '#test/harness/world'
 
-// The clock of the machine that runs the program is an hour off, and jumps. The database's clock rules.
+// The clock of the machine that runs the program is one hour wrong, and jumps. The clock of the database decides.
 
 const service = useService()
 let world: World
@@ -33,7 +33,7 @@ describe.each([
   ['ahead', HOUR],
   ['behind', -HOUR],
 ])('a machine whose clock is an hour %s', (_, by) => {
-  test('waits as long as it is told to, neither less nor an hour more', async () => {
+  test('waits exactly as long as the workflow says', async () => {
     const id = await make({ for_s: 1 })
     jump(by)
     const { body } = await world.owner.call('POST', `/api/workflows/${id}/run?wait_s=60`, { body: {} })
@@ -43,7 +43,7 @@ describe.each([
     expect(waited).toBeLessThan(30 * MINUTE)
   })
 
-  test('gives a schedule its next minute, not one in an hour or in the past', async () => {
+  test('plans a schedule for the next minute', async () => {
     const id = await make({ for_s: 1 })
     jump(by)
     const { body } = await world.owner.call('PUT', `/api/workflows/${id}/schedule`, {
@@ -55,7 +55,7 @@ describe.each([
     await world.owner.call('DELETE', `/api/workflows/${id}/schedule`)
   })
 
-  test('gives tickets their half minute', async () => {
+  test('gives tickets a lifetime of 30 seconds', async () => {
     const id = await make({ for_s: 600 })
     const started = await world.owner.call('POST', `/api/workflows/${id}/run`, { body: {} })
     jump(by)
@@ -68,7 +68,7 @@ describe.each([
 })
 
 describe("the database's clock was an hour ahead and is put back", () => {
-  // As that hour left it: the latest time seen, and what was planned then.
+  // Recreates what that hour left: the latest time the planner has seen.
   const putBack = async (planner: string): Promise<void> => {
     await service().sql(
       `insert into clock_marks values ($1, now() + interval '1 hour') on conflict (name) do update set latest = excluded.latest`,
@@ -76,7 +76,7 @@ describe("the database's clock was an hour ahead and is put back", () => {
     )
   }
 
-  test('a schedule runs at its next minute; one that is due later by its own pattern stays', async () => {
+  test('a schedule runs at its next minute; a schedule that is due later anyway does not change', async () => {
     const [soon, later, another] = [await make({ for_s: 1 }), await make({ for_s: 1 }), await make({ for_s: 1 })]
     const put = (id: string, cron: string) =>
       world.owner.call('PUT', `/api/workflows/${id}/schedule`, { body: { cron, timezone: 'UTC' } })
@@ -93,7 +93,7 @@ describe("the database's clock was an hour ahead and is put back", () => {
     for (const id of [soon, later, another]) await world.owner.call('DELETE', `/api/workflows/${id}/schedule`)
   })
 
-  test('likewise the schedule of a job', async () => {
+  test('the schedule of a job runs at its next minute', async () => {
     const { body } = await world.owner.call('POST', '/api/enrichment-jobs', {
       body: { name: 'Job', workflow_id: await make({ for_s: 1 }), schedule: { cron: '* * * * *', timezone: 'UTC' } },
     })

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { useService } from '#test/harness/service'
 
-// Functions that run with the rights of the owner pass row security. Read from the catalogue: one that somebody adds without
-// a fixed search path, or that opens tenants' rows without asking who calls, fails here.
+// Functions that run with the rights of their owner bypass row security. This test reads them from the catalogue of the
+// database. It fails for a new function that has no fixed search path, or that reads rows of tenants without a check of
+// the caller.
 
 const service = useService()
 
@@ -20,7 +21,9 @@ const definers = (): Promise<Definer[]> =>
 
 const asksWho = /\bapp_workspace\(\)|\bapp_user\(\)|\bapp_bound\(\)|\bis_member\(/
 
-/** Functions that the roles of requests and operators call without a caller's scope, and why that gives nobody anything. */
+/**
+ * Functions that the roles of requests and operators call without the scope of a caller, and why that reveals nothing.
+ */
 const reasons: [reason: string, names: string[]][] = [
   [
     'Called before it is known who calls: answers for the hash of a secret, an account that is signing in, or a random id.',
@@ -195,7 +198,7 @@ const reasons: [reason: string, names: string[]][] = [
   ],
 ]
 
-describe('every function that runs with the rights of the owner', () => {
+describe('every function that runs with the rights of its owner', () => {
   test('has a fixed search path', async () => {
     const found = await definers()
     expect(found.length).toBeGreaterThan(40)
@@ -203,7 +206,7 @@ describe('every function that runs with the rights of the owner', () => {
     expect(loose.map(({ name }) => name)).toEqual([])
   })
 
-  test('is called by no role, or asks who calls, or stands above with the reason why it need not', async () => {
+  test('is called by no role, or checks the caller, or is listed above with a reason', async () => {
     const open = (await definers())
       .filter(
         ({ roles, source, trigger }) =>
@@ -214,7 +217,7 @@ describe('every function that runs with the rights of the owner', () => {
     expect(open.filter((name) => !explained.has(name))).toEqual([])
   })
 
-  test('that touches plans can be called by operators alone where it changes them; requests only read plans', async () => {
+  test('and changes plans can be called only by operators; requests only read plans', async () => {
     const rights = await service().sql<{ role: string; able: boolean }>(
       `select r.rolname::text as role, has_any_column_privilege(r.oid, 'plans', 'insert, update')
          or has_table_privilege(r.oid, 'plans', 'delete, truncate') as able

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { settings } from '#platform/config'
 
-// The files for deployments name settings, paths and metrics of the program. Those must exist.
+// The files for deployments name settings, paths and metrics of the program. This test checks that they exist.
 
 const root = join(import.meta.dirname, '..')
 const read = (file: string): string => readFileSync(join(root, file), 'utf8')
@@ -13,7 +13,7 @@ const files = [
   ...globSync('deploy/**/*', { cwd: root }).filter((file) => /\.\w+$/.test(file)),
 ]
 
-/** Of the files themselves, or of other programs. */
+/** Settings of the files themselves or of other programs. */
 const NOT_OURS = new Set(['HEDDLE_HOST', 'HEDDLE_UPSTREAMS'])
 
 test.each(files)('%s names settings that exist', (file) => {
@@ -26,7 +26,7 @@ test('workers scale on a metric that the program has', () => {
   expect(globSync('server/**/*.ts', { cwd: root }).some((file) => read(file).includes(metric))).toBe(true)
 })
 
-test('processes get longer to stop than they drain', () => {
+test('processes have more time to stop than to drain', () => {
   const graces = [
     /stop_grace_period: (\d+)s/.exec(read('compose.yaml')),
     /TimeoutStopSec=(\d+)/.exec(read('deploy/systemd/heddle.service')),
@@ -35,7 +35,7 @@ test('processes get longer to stop than they drain', () => {
   for (const grace of graces) expect(Number(grace![1])).toBeGreaterThanOrEqual(drain + 10)
 })
 
-test('files that others refer to exist', () => {
+test('files that other files refer to exist', () => {
   for (const file of ['deploy/compose.env.example', 'deploy/proxy/Caddyfile']) {
     expect(read('compose.yaml')).toContain(file)
     expect(existsSync(join(root, file))).toBe(true)

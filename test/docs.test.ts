@@ -9,7 +9,7 @@ import { type Service, startService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makeWorld, type World } from '#test/harness/world'
 
-// The examples of the documents, run as they stand.
+// Runs the examples of the documents as they are printed.
 
 let local: Server
 let fake: FakeLlm
@@ -65,7 +65,7 @@ type Gate = { request_id: string; status: string; payload_sha256: string; votes:
 const gateOf = async (execution: string): Promise<Gate | undefined> =>
   (await world.owner.call('GET', `/api/workflows/executions/${execution}/approvals`)).body.items[0]
 
-/** Votes as the example says; `agent` waits for the agent's. */
+/** Votes as the example says; `agent` waits for the vote of the agent. */
 async function vote(execution: string, votes: string[]): Promise<void> {
   const gate = await until(() => gateOf(execution), 'the gate')
   for (const [n, word] of votes.entries()) {
@@ -85,7 +85,7 @@ async function vote(execution: string, votes: string[]): Promise<void> {
 }
 
 describe('docs/workflows.md', () => {
-  test('its examples do what they say', async () => {
+  test('has examples that do what the text says', async () => {
     const blocks = (await blocksOf('workflows.md')).filter(({ kind }) => kind !== 'definition')
     const { port } = local.address() as AddressInfo
     let examples = 0
@@ -105,7 +105,7 @@ describe('docs/workflows.md', () => {
 })
 
 describe('docs/approvals.md', () => {
-  test('its question, gate and policies do what they say', async () => {
+  test('has a question, a gate and policies that do what the text says', async () => {
     const blocks = await blocksOf('approvals.md')
     const gated = (policy: unknown) => ({
       nodes: [{ id: 'gate', type: 'approval', args: { title: 'Example', payload: {}, policy } }],

@@ -17,7 +17,7 @@ type Operation = {
 }
 const methods = ['get', 'post', 'put', 'patch', 'delete']
 
-describe('documents printed from the program', () => {
+describe('documents generated from the program', () => {
   for (const path of Object.keys(documents)) {
     test(`${path} says what the program does now (npm run generate)`, async () => {
       expect(await readFile(join(root, path), 'utf8')).toBe(documents[path]!(service().app))
@@ -37,7 +37,7 @@ describe('documents printed from the program', () => {
     expect(interfaceOperations.filter((line) => !served.has(line))).toEqual([])
   })
 
-  test('every operation says what it does, what it answers, how it refuses and who may call it', async () => {
+  test('every operation describes its purpose, its responses, its refusals and its access rule', async () => {
     const { body } = await service().call('GET', '/openapi.json')
     const ids = new Set<string>()
     for (const [path, operations] of Object.entries(body.paths as Record<string, Record<string, Operation>>)) {
@@ -59,7 +59,7 @@ describe('documents printed from the program', () => {
     expect(ids.size).toBe(service().app.routes.length)
   })
 
-  test('the version of the API is that of the release', async () => {
+  test('the version of the API is the version of the release', async () => {
     const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
     const { body } = await service().call('GET', '/openapi.json')
     expect(body.info.version).toBe(version)
@@ -79,7 +79,7 @@ describe('documents printed from the program', () => {
     expect(others).toEqual([])
   })
 
-  test('definitions are described by type of node, with the arguments of each', async () => {
+  test('definitions are described by node type, with the arguments of each type', async () => {
     const { body } = await service().call('GET', '/openapi.json')
     const { schemas } = body.components
     const types = [...service().app.nodes.keys()].sort()
@@ -94,7 +94,7 @@ describe('documents printed from the program', () => {
     expect(schemas.WorkflowVersion.properties.definition).toEqual({ $ref: '#/components/schemas/Definition' })
   })
 
-  test('every body, answer, header and refusal is described', async () => {
+  test('every body, response, header and refusal is described', async () => {
     const { body } = await service().call('GET', '/openapi.json')
     expect(gapsOf(body)).toEqual([])
     const { paths, components } = body

@@ -5,7 +5,8 @@ import { type Service, startService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makeWorld, type World } from '#test/harness/world'
 
-// The short form of `npm run chaos -- connections-exhausted`: every connection is lost, and the server has none to give.
+// The short form of `npm run chaos -- connections-exhausted`: every connection is lost, and the server refuses new
+// ones.
 
 let database: TestDatabase
 let superuser: pg.Client
@@ -34,7 +35,7 @@ const exhaust = async (): Promise<void> => {
 
 const readiness = async (service: Service): Promise<number> => (await service.call('GET', '/readyz')).status
 
-test('a server without connections gets 503 for callers, loses nothing, and is no crash of anybody', async () => {
+test('a service without database connections answers 503, loses nothing, and counts no execution as crashed', async () => {
   const { owner, member } = world
   const policy = { approvers: [{ kind: 'role', id: 'member' }], quorum: 'any' }
   const made = await owner.call('POST', '/api/workflows', {

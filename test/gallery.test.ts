@@ -6,7 +6,7 @@ import { builtIn } from '#web/features/workflows/built-in.ts'
 import { sampleOf } from '#web/features/workflows/gallery/recipe.ts'
 import { recipes } from '#web/features/workflows/gallery/recipes.ts'
 
-// Every workflow of the gallery is saved and runs with its sample data.
+// Saves every workflow of the gallery and runs it with its sample data.
 
 const service = useSharedService()
 let world: World
@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 
 describe('the gallery', () => {
-  test('has 40 workflows, each with a name of its own', () => {
+  test('has 40 workflows with different names', () => {
     expect(recipes).toHaveLength(40)
     expect(new Set(recipes.map(({ id }) => id)).size).toBe(40)
     expect(new Set(recipes.map(({ name }) => name)).size).toBe(40)
@@ -30,7 +30,7 @@ describe('the gallery', () => {
     expect(made.status, made.text).toBe(201)
     const base = `/api/workflows/${made.body.workflow_id}`
     const input = sampleOf(recipe)
-    // What needs something from outside is tried with its effects mocked.
+    // Workflows that need something from outside are tried with mocked effects.
     const ran = await (needs === undefined
       ? call(`${base}/run`, { input })
       : call(`${base}/try`, { definition, input, effects: 'mock' }))
@@ -42,7 +42,7 @@ describe('the gallery', () => {
   })
 })
 
-test('the console says the names, descriptions and fields of built-in workflows as the service has them', () => {
+test('the console shows the same names, descriptions and fields of built-in workflows as the service', () => {
   const said = [...systemWorkflows.values()].map(({ slug, name, description, definition }) => [
     slug,
     {

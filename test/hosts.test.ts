@@ -7,7 +7,7 @@ import { makePerson, makeWorkspace, type TestPerson } from '#test/harness/world'
 
 const service = useService({ env: { HEDDLE_OPERATORS: 'Op@Example.com, second@example.com' } })
 
-/** fetch does not let a test choose the Host. */
+/** Sends a request with a given Host header, which `fetch` does not allow. */
 function callHost(
   host: string,
   path: string,
@@ -79,7 +79,7 @@ describe('orgs by host', () => {
   let here: TestPerson
   let there: TestPerson
 
-  test('while there is one org it answers under any host', async () => {
+  test('a single org answers under every host', async () => {
     expect((await callHost('whatever.example', '/auth/oidc')).status).toBe(200)
   })
 
@@ -97,8 +97,8 @@ describe('orgs by host', () => {
       await makeWorkspace(service(), there)
     })
 
-    test('an unknown host is 404, and a forwarded one is not believed', async () => {
-      // Hosts are looked up again after two seconds.
+    test('an unknown host gets 404, and a forwarded host is ignored', async () => {
+      // The service reads the hosts again after two seconds.
       await expect.poll(async () => (await callHost('unknown.example', '/auth/oidc')).status).toBe(404)
       expect((await callHost('unknown.example', '/auth/me')).body.code).toBe('unknown_host')
       expect((await callHost('unknown.example', '/auth/me', { 'x-forwarded-host': 'one.example' })).body.code).toBe(
@@ -106,7 +106,7 @@ describe('orgs by host', () => {
       )
     })
 
-    test('a credential of one org opens nothing under the host of another', async () => {
+    test('a credential of one org is refused under the host of another org', async () => {
       const me = (host: string, person: TestPerson) =>
         callHost(host, '/auth/me', { authorization: `Bearer ${person.key}` })
       expect((await me('one.example', here)).status).toBe(200)
@@ -115,7 +115,7 @@ describe('orgs by host', () => {
       expect((await me('two.example', here)).status).toBe(401)
     })
 
-    test('links name the org’s own host', async () => {
+    test('links contain the host of the org', async () => {
       const workspaces = await callHost('two.example', '/api/workspaces', { authorization: `Bearer ${there.key}` })
       const [workspace] = workspaces.body.items as { workspace_id: string }[]
       const invited = await callHost(

@@ -108,7 +108,7 @@ const runOnce = async ({ at }: Site, base: string, workflow: string): Promise<un
   return ran.body.results ?? ran.text
 }
 
-/** Values of every sealed column that are not under this key. */
+/** Returns the sealed columns with values that are not sealed under this key, with their number. */
 async function notUnder(id: string): Promise<string[]> {
   const found: string[] = []
   for (const { table, column, where = 'true' } of sealedColumns) {
@@ -122,7 +122,7 @@ async function notUnder(id: string): Promise<string[]> {
 }
 
 describe('the key of the installation', () => {
-  test('is rotated under load in two processes: nothing fails, and the new key alone opens everything', async () => {
+  test('is rotated under load in two processes: no request fails, and the new key alone opens all secrets', async () => {
     const [first, second] = [newKey(), newKey()]
     const one = await start(first)
     const two = await start(first)
@@ -160,7 +160,7 @@ describe('the key of the installation', () => {
     expect(answers.filter((answer) => answer !== 200 && answer !== 201)).toEqual([])
     expect(await notUnder(idOf(second))).toEqual([])
 
-    // Either key will do until every process has the new one.
+    // Both keys are accepted until every process has the new key.
     await two.program.stop()
     const again = await start(second)
     expect(await runOnce(site, again.base, workflow)).toBe(200)
@@ -204,11 +204,11 @@ describe('the key of the installation', () => {
   })
 })
 
-/** Columns of bytes that hold nothing sealed: hashes, public keys, contents, embeddings. */
+/** Columns of bytes without sealed values: hashes, public keys, contents, embeddings. */
 const notSealed =
   /(_hash|sha256|request_key|public_key|embedding)$|^dataset_|\.body$|^installation\.value$|^suite_recordings\.key$|^questions\.reuse_key$|^run_blocks\./
 
-test('every column of bytes is put under the new key, or holds nothing that is sealed', {
+test('every column of bytes is sealed again under the new key, or contains nothing sealed', {
   timeout: 120_000,
 }, async () => {
   const { program } = await start(undefined)

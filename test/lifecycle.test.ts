@@ -10,7 +10,7 @@ import { accountFor, isAlive, serversIn } from '#platform/db/account'
 import { signal } from '#platform/db/cluster'
 import { type Program, startProgram, until } from './harness/program.ts'
 
-// One directory for all: whatever happened to the program before, the next start has to cope with what is there.
+// All tests use one directory: each start has to handle the state that the previous test left.
 const root = mkdtempSync(join(tmpdir(), 'heddle-lifecycle-'))
 chmodSync(root, 0o755)
 const dataDir = join(root, 'data')
@@ -47,7 +47,7 @@ const status = (address: string): Promise<number> =>
   )
 
 describe('the program', () => {
-  test('told to stop while it starts on an empty directory, stops with its database', async () => {
+  test('stops together with its database if it is stopped during its first start', async () => {
     const program = start()
     await until(async () => (await serversIn(accountFor(cluster), [cluster])).length > 0)
     expect(await program.stop()).toMatchObject({ code: 0 })
@@ -57,7 +57,7 @@ describe('the program', () => {
   test('starts, and stops cleanly with its database', async () => {
     const first = start()
     expect(await status(`${await first.ready}/readyz`)).toBe(200)
-    // Nothing is promised before the new cluster is on disk.
+    // The ready line is printed only after the new cluster is on disk.
     expect(existsSync(`${cluster}.unsynced`)).toBe(false)
     expect(statSync(join(dataDir, 'secret.key')).mode & 0o777).toBe(0o600)
     const postmaster = postmasterPid()
@@ -65,13 +65,13 @@ describe('the program', () => {
     expect(isAlive(postmaster)).toBe(false)
   })
 
-  test('starts again, and stops when it is interrupted', async () => {
+  test('starts again, and stops on SIGINT', async () => {
     const program = start()
     expect(await status(`${await program.ready}/readyz`)).toBe(200)
     expect(await program.stop('SIGINT')).toMatchObject({ code: 0 })
   })
 
-  test('refuses a data directory that another one uses, which goes on', async () => {
+  test('refuses a data directory that another program uses, and does not disturb that program', async () => {
     const first = start()
     const address = await first.ready
     const { code, errors } = await start().ended
@@ -81,7 +81,7 @@ describe('the program', () => {
     await first.stop()
   })
 
-  test('replaces a password and ends, with its database', async () => {
+  test('replaces a password and exits, together with its database', async () => {
     const program = start({}, ['--reset-password', 'demo@heddle.local'])
     expect(await program.ended).toMatchObject({ code: 0 })
     expect(program.output()).toMatch(/^heddle new password for demo@heddle\.local: [\w-]{24}$/m)
@@ -93,7 +93,7 @@ describe('the program', () => {
     expect(none).toMatchObject({ code: 1, errors: expect.stringContaining('needs the e-mail address') })
   })
 
-  test('starts again after it was killed, alone or together with its database', async () => {
+  test('starts again after it was killed, with or without its database', async () => {
     const first = start()
     await first.ready
     const postmaster = postmasterPid()
@@ -112,7 +112,7 @@ describe('the program', () => {
     expect(await third.stop()).toMatchObject({ code: 0 })
   })
 
-  test('outlives its database and brings it back', async () => {
+  test('survives a crash of its database and restarts the database', async () => {
     const program = start()
     const address = await program.ready
     const postmaster = postmasterPid()
@@ -124,7 +124,7 @@ describe('the program', () => {
     expect(await program.stop()).toMatchObject({ code: 0 })
   })
 
-  test('refuses a wrong secret key, and starts with the right one as if nothing had happened', async () => {
+  test('refuses a wrong secret key, and starts with the right key afterwards', async () => {
     const wrong = await start({ HEDDLE_SECRET_KEY }).ended
     expect(wrong.code).toBe(1)
     expect(wrong.errors).toContain('HEDDLE_SECRET_KEY is not the key')
@@ -134,7 +134,7 @@ describe('the program', () => {
     await again.stop()
   })
 
-  test('whose database does not take the password beside it says so, and stops it', async () => {
+  test('reports that its database refuses the stored password, and stops the database', async () => {
     const file = join(dataDir, 'postgres', 'password')
     const right = readFileSync(file, 'utf8')
     writeFileSync(file, 'another\n')
@@ -145,7 +145,7 @@ describe('the program', () => {
     expect(await serversIn(accountFor(cluster), [cluster])).toEqual([])
   })
 
-  test('whose key file was lost makes no other one, and says which file is missing', async () => {
+  test('reports a missing key file, and does not create another key', async () => {
     const file = join(dataDir, 'secret.key')
     const first = start()
     await first.ready
@@ -165,7 +165,7 @@ describe('the program', () => {
     await again.stop()
   })
 
-  test('uses the PostgreSQL of DATABASE_URL, also two programs at once', async () => {
+  test('uses the PostgreSQL of DATABASE_URL, also from two programs at once', async () => {
     const name = `external_${randomBytes(4).toString('hex')}`
     const admin = new pg.Client(inject('postgres').superuserUrl)
     await admin.connect()
@@ -181,7 +181,7 @@ describe('the program', () => {
     }
   })
 
-  test('refuses a port that is taken with the name of the setting', async () => {
+  test('refuses a port that is in use, and names the setting', async () => {
     const other = createServer().listen(0, '127.0.0.1')
     await once(other, 'listening')
     try {
@@ -202,8 +202,9 @@ describe('the program', () => {
     expect(errors).not.toContain('    at ')
   }
 
-  // What each setting allows is tested beside config.ts; here that the program says so and ends.
-  test('refuses a wrong setting with its name and what is allowed', () =>
+  // Tests beside config.ts cover the values of each setting; this test checks that the program reports the error and
+  // exits.
+  test('refuses an invalid setting, and names the setting and the allowed values', () =>
     refuses([{ PORT: 'many' }, [], /PORT is not valid\. Allowed: a whole number/]))
 
   test.each<Refused>([
@@ -212,10 +213,12 @@ describe('the program', () => {
     [{ DATABASE_URL: 'mysql://x' }, [], /DATABASE_URL is not valid\. Allowed: postgres:/],
     [{}, ['--role', 'king'], /--role is not valid\. Allowed: all \| api \| worker/],
     [{ HEDDLE_DATA_DIR: join(import.meta.filename, 'data') }, [], /HEDDLE_DATA_DIR is not valid/],
-  ])('refuses the wrong setting %o %o with its name and what is allowed', (...refused) => refuses(refused))
+  ])('refuses the invalid setting %o %o, and names the setting and the allowed values', (...refused) =>
+    refuses(refused),
+  )
 
   test.each<Refused>([
     [{ HOST: 'nowhere.invalid' }, [], /HOST is not valid: nowhere\.invalid/],
     [{ HEDDLE_DATA_DIR: import.meta.filename, HEDDLE_SECRET_KEY }, [], /HEDDLE_DATA_DIR is not valid/],
-  ])('refuses the setting %o %o that shows to be wrong when it is used', (...refused) => refuses(refused))
+  ])('refuses the setting %o %o, whose error appears only when it is used', (...refused) => refuses(refused))
 })

@@ -2,7 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 
-// Every link between the documents leads to a file and a heading that exist.
+// Checks that every link between the documents leads to a file and a heading that exist.
 
 const root = join(import.meta.dirname, '..')
 const documents = globSync(['*.md', 'docs/**/*.md'], { cwd: root })
@@ -27,7 +27,7 @@ function brokenLinks(document: string): string[] {
   })
 }
 
-test.each(documents)('%s links to what exists', (document) => expect(brokenLinks(document)).toEqual([]))
+test.each(documents)('%s has no broken links', (document) => expect(brokenLinks(document)).toEqual([]))
 
 test('a link to a heading that does not exist is found', () => {
   expect(anchorsOf('## Who a run acts for\n### `code`, and more')).toEqual(['who-a-run-acts-for', 'code-and-more'])

@@ -6,7 +6,7 @@ import type { Tx } from '#platform/db/pool'
 import { useService } from '#test/harness/service'
 import { makeWorld, type World } from '#test/harness/world'
 
-// Lists of a tenant with a long history read about as many rows as they show, counted by the database.
+// Lists of a tenant with a long history read about as many rows as they show. The database counts the rows.
 
 const MANY = 20_000
 const PAGE = 50
@@ -24,7 +24,7 @@ beforeAll(async () => {
      from generate_series(1, $3::integer) n, lateral (select now() - n * interval '1 minute' as at) as t`,
     [workspace.uuid, owner.uuid, MANY],
   )
-  // The last change says nothing about the order in which they were made.
+  // The times of the last change are not in the order of creation.
   await service().sql(
     `insert into threads (workspace_id, thread_id, kind, visitor_id, created_at, updated_at)
      select $1, uuidv7(), 'embed', uuidv7(), now(), now() - ((n * 7919) % $2::integer) * interval '1 minute'
@@ -53,7 +53,7 @@ test.each<[string, { created_after?: Date; created_before?: Date; sort: string }
   ['from a day long ago, newest first', { created_before: ago(200), sort: '-created_at' }],
   ['of one day long ago', { created_after: ago(224), created_before: ago(200), sort: '-created_at' }],
   ['of the last day, oldest first', { created_after: ago(24), sort: 'created_at' }],
-])('entries of the audit log %s', async (_what, asked) => {
+])('a list of entries of the audit log %s reads few rows', async (_what, asked) => {
   const { found, looked } = await reading('audit_log', (tx) =>
     listAudit(tx, world.workspace.uuid, {}, { limit: PAGE, ...asked }),
   )
@@ -62,14 +62,14 @@ test.each<[string, { created_after?: Date; created_before?: Date; sort: string }
     if (asked.created_after) expect(at >= asked.created_after).toBe(true)
     if (asked.created_before) expect(at < asked.created_before).toBe(true)
   }
-  // The ids are an hour wider than the times.
+  // The range of ids is one hour wider than the range of times.
   expect(looked).toBeLessThan(6 * PAGE)
 })
 
 test.each([
   ['last change', '-updated_at'],
   ['creation', '-created_at'],
-])('conversations with visitors by their %s, page after page', async (_what, sort) => {
+])('a list of conversations with visitors by their %s reads few rows on every page', async (_what, sort) => {
   const reader = { user_id: world.owner.uuid, role: 'owner' }
   const seen: string[] = []
   for (let cursor: string | undefined; seen.length < 3 * PAGE; ) {
@@ -102,17 +102,20 @@ describe('a search in the messages of conversations', () => {
     await service().sql('analyze messages')
   })
 
-  test('looks into those that may contain the text', async () => {
+  test('reads only messages that may contain the text', async () => {
     const { found, looked } = await search('PARCEL number 2999')
     expect(found.items.map(({ last_message }) => last_message!.text)).toEqual(['Where is parcel number 2999'])
     expect(looked).toBeLessThan(PAGE)
     expect((await search('parcel number 3001')).found.items).toEqual([])
   })
 
-  test.each(['where is parcel number', 'rc'])('shows the newest for %j, which is everywhere', async (q) => {
-    const { found, looked } = await search(q)
-    const newest = found.items.slice(0, 3).map(({ last_message }) => last_message!.text)
-    expect(newest).toEqual([1, 2, 3].map((n) => `Where is parcel number ${n}`))
-    expect(looked).toBeLessThan(TALKS / 2)
-  })
+  test.each(['where is parcel number', 'rc'])(
+    'shows the newest conversations for %j, which every message contains',
+    async (q) => {
+      const { found, looked } = await search(q)
+      const newest = found.items.slice(0, 3).map(({ last_message }) => last_message!.text)
+      expect(newest).toEqual([1, 2, 3].map((n) => `Where is parcel number ${n}`))
+      expect(looked).toBeLessThan(TALKS / 2)
+    },
+  )
 })

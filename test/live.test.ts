@@ -6,7 +6,7 @@ import { join, makePerson, makeWorld, type TestPerson, type World } from '#test/
 import { rehearseCuts } from '../bench/chaos/cuts.ts'
 import { slow } from './harness/slow.ts'
 
-// Live progress over sockets, from whichever process the execution is on.
+// Live progress over sockets, from any process that runs the execution.
 
 const service = useSharedService()
 let world: World
@@ -47,7 +47,7 @@ const untilWaiting = (execution: string) =>
   )
 
 describe('live progress', () => {
-  test('first the snapshot, then every event in order, and node events name their node', async () => {
+  test('starts with a snapshot, then sends every event in order; events of nodes name their node', async () => {
     const { execution } = await start(asking)
     await untilWaiting(execution)
     const live = await connect(execution)
@@ -67,7 +67,7 @@ describe('live progress', () => {
     live.socket.terminate()
   })
 
-  test('a socket on another process than the execution sees the same events', async () => {
+  test('is the same on a socket of another process', async () => {
     const api = await startService({ database: service().database, role: 'api' })
     try {
       const { execution } = await start(asking)
@@ -82,7 +82,7 @@ describe('live progress', () => {
     }
   })
 
-  test('whatever is cut and however often, the client that resumes sees the journal, each event once', async () => {
+  test('is complete for a client that resumes after any number of cuts: each event arrives once', async () => {
     const steps = 60
     const definition = {
       nodes: Array.from({ length: steps }, (_, n) => ({ id: `n${n}`, type: 'wait', args: { for_s: 0.01 } })),
@@ -119,7 +119,7 @@ describe('live progress', () => {
     180_000,
   )
 
-  test('a position beyond the journal is told as a gap, one that is no number is refused, and nobody else waits for either', async () => {
+  test('reports a position beyond the journal as a gap, refuses an invalid position, and delays no other client', async () => {
     const { execution } = await start(asking)
     await untilWaiting(execution)
     const beyond = await connect(execution, world.owner, service(), 2_000_000_000)
@@ -132,7 +132,7 @@ describe('live progress', () => {
     for (const { socket } of [beyond, live]) socket.terminate()
   })
 
-  test('taking a member out closes their socket; a ticket of somebody else opens nothing', async () => {
+  test('ends for a removed member; a ticket of another execution is refused', async () => {
     const leaver = await makePerson(service())
     await join(service(), world.workspace, leaver, 'member')
     const { workflow, execution } = await start(asking, [{ user_id: leaver.id, role: 'viewer' }])

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { hashMigrations, parsePins, pinViolations, printPins, readPins } from '../scripts/migrations.ts'
 
-// While one release takes the place of another both work on one database: a migration that says that it breaks nothing only
-// adds. `npm run chaos -- releases` rehearses it.
+// During an upgrade two releases use one database, so a migration that declares to break nothing may only add. `npm run
+// chaos -- releases` tests this.
 
 const directory = join(import.meta.dirname, '..', 'migrations')
 const migrations = readdirSync(directory).map((name) => ({ name, sql: readFileSync(join(directory, name), 'utf8') }))
@@ -18,7 +18,7 @@ const harmful: [what: string, pattern: RegExp][] = [
   ['takes rights away', /\brevoke\b[^;]*\bfrom\s+heddle_/i],
 ]
 
-/** Without comments, texts, and what functions do later. */
+/** Returns the SQL without comments, string literals and bodies of functions. */
 const bare = (sql: string): string =>
   sql
     .replaceAll(/--.*$/gm, '')
@@ -27,7 +27,7 @@ const bare = (sql: string): string =>
 const harmOf = (sql: string): string[] => harmful.filter(([, pattern]) => pattern.test(bare(sql))).map(([what]) => what)
 
 describe('a migration', () => {
-  test.each(migrations)('$name says in its first line what may break, and is as harmless as it says', ({ sql }) => {
+  test.each(migrations)('$name declares in its first line what it may break, and breaks nothing else', ({ sql }) => {
     const [first = ''] = sql.split('\n')
     expect(first).toMatch(/^-- Breaks \S/)
     if (first.startsWith('-- Breaks nothing')) expect(harmOf(sql)).toEqual([])
@@ -50,7 +50,7 @@ describe('a migration', () => {
     "alter table threads add column mood text not null default 'fine'",
     '-- drop table threads',
     'revoke execute on function f() from public',
-  ])('that only adds is let through: %s', (sql) => {
+  ])('that only adds is accepted: %s', (sql) => {
     expect(harmOf(sql)).toEqual([])
   })
 })
@@ -58,7 +58,7 @@ describe('a migration', () => {
 describe('the list of frozen migrations', () => {
   const root = join(directory, '..')
 
-  test('names every migration with the hash it had when it became part of the program', () => {
+  test('contains every migration with its original hash', () => {
     expect(pinViolations(readPins(root), hashMigrations(root))).toEqual([])
   })
 
@@ -78,7 +78,7 @@ describe('the list of frozen migrations', () => {
     expect(pinViolations(pins, files)).toEqual([expect.stringMatching(complaint)])
   })
 
-  test('is sorted by name, has no line twice, and is read as it was written', () => {
+  test('is sorted by name, has no duplicate lines, and is parsed as it was printed', () => {
     const [one, two] = ['0002_b.sql', '0001_a.sql'].map((name) => ({
       name,
       release: 'unreleased',

@@ -13,8 +13,9 @@ import { openSocket } from './harness/socket.ts'
 import { makeTemporaryDirectory } from './harness/temporary.ts'
 import { until } from './harness/until.ts'
 
-// Invariant: secrets of every kind of credential go to their hosts and leave by no other way: not by event destinations, sockets,
-// suites, exports, receipts, mails, the command line, metrics, or a diagnostic report. The service repeats what it was sent in every answer.
+// Invariant: secrets of every kind of credential are sent to their hosts and leave the program in no other way: not
+// through event destinations, sockets, suites, exports, receipts, mails, the command line, metrics, or a diagnostic
+// report. The service in this test repeats everything it receives in every response.
 
 const run = promisify(execFile)
 const name = `never_out_${randomBytes(4).toString('hex')}`
@@ -46,7 +47,9 @@ let base: string
 let browser: Browser
 const read: string[] = []
 
-/** Everything it was sent, in every spelling, in headers and body, and cut in two. */
+/**
+ * Returns a response that repeats the request and the secret in every encoding, in headers and body, and split in two.
+ */
 function repeat(request: Vendor['seen'][number], secret: string) {
   const forms = [
     `${request.headers.authorization} ${request.body}`,
@@ -150,7 +153,7 @@ const oauth = (what: string) =>
     config: { token_url: `${vendor.url}/oauth/${what}`, client_id: 'c' },
     secrets: { client_secret: secrets.client },
   })
-/** A person consents at the vendor, and the browser comes back with a code. */
+/** Grants consent at the vendor as a person does, after which the browser returns with a code. */
 async function consent(what: string): Promise<string> {
   const id = await store({
     kind: 'oauth2_code',
@@ -169,7 +172,7 @@ async function consent(what: string): Promise<string> {
   await call('GET', `/api/credentials/${id}`)
   return id
 }
-/** A visitor talks to an assistant whose model is that of a credential. */
+/** Sends a message from a visitor to an assistant that uses the model of a credential. */
 async function chat(credential_id: string, workflow: string): Promise<void> {
   const template = await call('POST', '/api/templates', {
     name: 'T',
@@ -188,7 +191,7 @@ async function chat(credential_id: string, workflow: string): Promise<void> {
   expect(said.status).toBe(200)
   read.push(await said.text())
 }
-/** A workflow whose failure another one mails. */
+/** Runs a workflow that fails, and waits until its error workflow has sent a mail about the failure. */
 async function failAndMail(node: object): Promise<void> {
   const mail = {
     id: 'tell',
@@ -244,7 +247,7 @@ async function execute(node: object, mailed?: string): Promise<{ workflow: strin
   return { workflow, status }
 }
 
-test('secrets of every kind leave by no way', async () => {
+test('secrets of every kind are sent only to their hosts', async () => {
   const bearer = await store({ kind: 'bearer', secrets: { token: secrets.bearer } })
   const tools = await store({ kind: 'bearer', secrets: { token: secrets.tools } })
   const llm = (what: string) =>
@@ -346,7 +349,7 @@ test('secrets of every kind leave by no way', async () => {
   expect(foundIn(report)).toEqual([])
 
   expect(foundIn(read.join('\n'))).toEqual([])
-  // The receiver gets its own token in the header, and no secret in what it is told.
+  // The receiver gets its own token in the header, and no secret in the events.
   expect(receiver.seen.length).toBeGreaterThan(10)
   expect(receiver.seen.every(({ headers }) => headers.authorization === `Bearer ${secrets.receiver}`)).toBe(true)
   expect(foundIn(receiver.seen.map(({ body }) => body).join('\n'))).toEqual([])
@@ -359,7 +362,7 @@ test('secrets of every kind leave by no way', async () => {
   await program.stop()
   const { errors } = await program.ended
   expect(foundIn(errors + program.output())).toEqual([])
-  // Each of them was sent where it belongs, so that there was something to find.
+  // Each secret was sent to its host, so there was something to find.
   const sent = JSON.stringify(vendor.seen)
   for (const kind of ['bearer', 'model', 'tools', 'token'] as const)
     expect([kind, sent.includes(JSON.stringify(`Bearer ${secrets[kind]}`).slice(1, -1))]).toEqual([kind, true])

@@ -8,9 +8,9 @@ import { dumpDatabase, spellings } from './harness/secrets.ts'
 import { makeTemporaryDirectory } from './harness/temporary.ts'
 import { until } from './harness/until.ts'
 
-// Invariant: the secret of a credential goes to its hosts and appears nowhere else. The real program, at its most talkative,
-// calls a service that repeats whatever it was sent in every usual spelling, in its headers, its body, its errors and its
-// redirects; then everything that can be read afterwards is searched for it.
+// Invariant: the secret of a credential is sent to its hosts and appears nowhere else. The real program, with its most
+// detailed log, calls a service that repeats every request in all common encodings, in its headers, bodies, errors and
+// redirects. Then the test searches everything that can be read for the secret.
 
 const name = `never_out_${randomBytes(4).toString('hex')}`
 const SECRET = `sk/live+${randomBytes(9).toString('base64')}&"q"`
@@ -81,7 +81,7 @@ afterAll(async () => {
   await elsewhere?.stop()
 })
 
-test('a secret that its service repeats in every spelling is found nowhere', async () => {
+test('a secret that its service repeats in every encoding is found nowhere', async () => {
   const { browser } = await signUp(base)
   const read: string[] = []
   const call = async (method: string, path: string, body?: unknown) => {
@@ -106,7 +106,7 @@ test('a secret that its service repeats in every spelling is found nowhere', asy
     await store({ kind: 'query', config: { name: 'key' }, secrets: { value: SECRET } }),
     await store({ kind: 'basic', config: { username: 'ann' }, secrets: { password: PASSWORD } }),
   ]
-  // Each kind sees only its own secret repeated: what it does not know it cannot mask.
+  // Each kind of credential gets only its own secret repeated, because it cannot mask a secret that it does not know.
   for (const [at, credential_id] of credentials.entries()) {
     vendor.answer = (request, response) =>
       at === 3
@@ -139,7 +139,8 @@ test('a secret that its service repeats in every spelling is found nowhere', asy
       await call('GET', `/api/workflows/executions/${execution_id}/events?limit=200`)
       expect((await call('GET', `/api/workflows/executions/${execution_id}/receipt`)).status).toBe(200)
       await call('GET', `/api/workflows/${workflow_id}/versions`)
-      // Its calls end before the vendor's answer changes: a later answer holds a password that this credential does not know.
+      // The calls must end before the vendor's response changes: a later response contains a password that this
+      // credential does not know.
       const retried = await call('POST', `/api/workflows/executions/${execution_id}/retry`, {})
       if (retried.status < 300) await end(retried.body.execution_id)
     }
@@ -162,7 +163,7 @@ test('a secret that its service repeats in every spelling is found nowhere', asy
   expect(foundIn(errors + program.output())).toEqual([])
 })
 
-/** The same without the password, which the other credentials do not know. */
+/** As `echo`, without the password, which the other credentials do not know. */
 const maskable: Vendor['answer'] = (request, response) => {
   const write = response.end.bind(response)
   response.end = ((body?: string) => write(body?.replaceAll(JSON.stringify(PASSWORD).slice(1, -1), ''))) as never

@@ -5,8 +5,8 @@ import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { makeTemporaryDirectory } from './harness/temporary.ts'
 
-// What a developer does with openapi.json: checks it, and makes a client of it that must compile. Each tool runs in a process
-// of its own, because some of them change globals, and some print.
+// Uses openapi.json as a developer does: validates it, and generates a client that must compile. Each tool runs in a
+// separate process, because some tools change globals or print.
 
 const root = join(import.meta.dirname, '..')
 const document = join(root, 'openapi.json')
@@ -17,7 +17,7 @@ const run = (file: string, args: string[], cwd = root): Promise<{ stdout: string
     throw new Error(`${error.stdout ?? ''}${error.stderr ?? ''}`.slice(0, 5000))
   })
 
-/** A module that runs to its end and prints JSON on its last line. */
+/** Runs a module to its end and returns the JSON on its last line of output. */
 async function script(source: string): Promise<unknown> {
   const { stdout } = await run(process.execPath, ['--input-type=module', '-e', source])
   return JSON.parse(stdout.trim().split('\n').at(-1)!)
@@ -68,7 +68,7 @@ describe('openapi.json', () => {
   )
 })
 
-/** Saves a workflow with a node and an expression, and reads a refusal: what people do first. */
+/** Saves a workflow with a node and an expression, and reads a refusal: the first things that a developer does. */
 const clients: Record<string, { generate: string; use: string }> = {
   'openapi-typescript with openapi-fetch': {
     generate: `

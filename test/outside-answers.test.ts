@@ -13,15 +13,15 @@ import { makeTheOddsApi } from '#providers/odds/the-odds-api'
 import { callOpenAi } from '#providers/speech/openai-call'
 import { startEndlessLines, startEndlessServer, type Treatment, treatments } from './harness/endless.ts'
 
-// Every client of something outside meets a server that sends without end, a letter at a time, a bomb, or a huge header: the call
-// fails, little was read, and the connection is gone.
+// Every client of an external server gets a response without end, one letter at a time, a decompression bomb, or a huge
+// header. The call must fail, read little, and close the connection.
 
 type Call = (server: { base: string; port: number }) => Promise<unknown>
 
 const TIMEOUT = 400
 const MEGABYTE = 1024 * 1024
 
-/** The largest bodies that these clients take, and what is on its way in the buffers of both sides. */
+/** The largest bodies that these clients accept, and the data in the buffers of both sides. */
 const MAX_READ = 160 * MEGABYTE
 
 const clients: Record<string, Call> = {
@@ -60,7 +60,7 @@ const clients: Record<string, Call> = {
     }).get('key'),
 }
 
-/** Their time limits are long and fixed, so that only what is too much is tried with them. */
+/** Clients with long, fixed timeouts. Only responses that are too large are tested with them. */
 const patient: Record<string, Call> = {
   'a channel': ({ base }) => callVendor({ vendor: 'Slack', url: base, body: {}, signal: undefined }),
   'an OpenID provider': ({ base }) => {
@@ -90,13 +90,13 @@ async function meets(treatment: Treatment, call: Call): Promise<void> {
 }
 
 describe.each(treatments)('a server that answers with %s', (treatment) => {
-  test.each(Object.keys(clients))('is given up by %s', (name) => meets(treatment, clients[name]!))
+  test.each(Object.keys(clients))('is abandoned by %s', (name) => meets(treatment, clients[name]!))
   if (treatment !== 'drip')
-    test.each(Object.keys(patient))('is given up by %s', (name) => meets(treatment, patient[name]!))
+    test.each(Object.keys(patient))('is abandoned by %s', (name) => meets(treatment, patient[name]!))
 })
 
 test.each(['without end', 'drip'] as const)(
-  'a mail server that speaks %s is given up',
+  'a mail server that speaks %s is abandoned',
   async (treatment) => {
     const server = await startEndlessLines(treatment)
     stop = server.stop

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { useService } from '#test/harness/service'
 import { makeWorld, type World } from '#test/harness/world'
 
-// More than the service can do at once. `npm run bench overload` says how well it does it.
+// More requests than the service can handle at once. `npm run bench overload` measures how well it handles them.
 
 const service = useService({ env: { HEDDLE_MAX_AT_WORK: '2' } })
 let world: World
@@ -10,8 +10,8 @@ beforeAll(async () => {
   world = await makeWorld(service())
 })
 
-describe('more requests than can be worked on at once', () => {
-  test('of one tenant: each is answered or refused in words, and nobody else is refused', async () => {
+describe('more requests than the service handles at once', () => {
+  test('of one tenant are each answered or refused with a reason, and no other tenant is refused', async () => {
     const flood = Array.from({ length: 200 }, () => world.owner.call('GET', '/api/workflows'))
     const others = await Promise.all(Array.from({ length: 5 }, () => world.stranger.call('GET', '/auth/me')))
     const answers = await Promise.all(flood)
@@ -26,7 +26,7 @@ describe('more requests than can be worked on at once', () => {
     expect(text).toContain(`heddle_http_overloaded_total ${refusals}\n`)
   })
 
-  test('that all wait for a person keep nobody else from being answered', async () => {
+  test('that all wait for a person do not block other requests', async () => {
     const { body } = await world.owner.call('POST', '/api/workflows', {
       body: {
         name: 'Asks',
@@ -49,7 +49,7 @@ describe('more requests than can be worked on at once', () => {
     hungUp.abort()
     await Promise.allSettled(polls)
   })
-  test('a request that waits for an execution is not counted among those at work', async () => {
+  test('do not include requests that wait for an execution', async () => {
     const { body } = await world.owner.call('POST', '/api/workflows', {
       body: { name: 'Waits', definition: { nodes: [{ id: 'w', type: 'wait', args: { for_s: 600 } }], edges: [] } },
     })

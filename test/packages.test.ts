@@ -8,8 +8,8 @@ import { slow } from './harness/slow.ts'
 import { makeTemporaryDirectory } from './harness/temporary.ts'
 import { until } from './harness/until.ts'
 
-// The packages as a stranger gets them: built, packed, and installed into an empty folder, on the Node of the machine as well
-// as on the one that the tests run on.
+// The packages as a user gets them: built, packed, and installed into an empty folder, on the Node of the machine and
+// on the Node that runs the tests.
 
 const run = promisify(execFile)
 const root = join(import.meta.dirname, '..')
@@ -17,7 +17,7 @@ const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const packed = (name: string): string => join(root, 'dist', 'packages', `${name}-${version}.tgz`)
 let folder: Awaited<ReturnType<typeof makeTemporaryDirectory>> | undefined
 
-/** The Node that a plain shell finds, not the one of the project's packages. */
+/** The Node that a plain shell finds, not the Node of the project's packages. */
 const plainNode = (process.env.PATH ?? '')
   .split(':')
   .filter((directory) => !directory.includes('node_modules'))
@@ -25,14 +25,14 @@ const plainNode = (process.env.PATH ?? '')
   .find(existsSync)
 const nodes = [...new Set([plainNode, process.execPath])].filter((node) => node !== undefined)
 
-/** The folder with the installed packages, made once. */
+/** Returns the folder with the installed packages, which is made once. */
 async function install(): Promise<string> {
   if (folder) return folder.path
   folder = await makeTemporaryDirectory()
   await run(process.execPath, [join(root, 'scripts', 'package.ts')], { cwd: root })
   await writeFile(join(folder.path, 'package.json'), JSON.stringify({ private: true, type: 'module' }))
   const archives = ['heddle', 'heddle-sdk', 'heddle-workflows'].map(packed)
-  // Libraries for graphics cards, which the speech models do not use, would come from another place than the registry.
+  // Libraries for graphics cards, which the speech models do not use, would be downloaded from outside the registry.
   const env = { ...process.env, ONNXRUNTIME_NODE_INSTALL: 'skip' }
   await run('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error', ...archives], { cwd: folder.path, env })
   return folder.path
@@ -85,7 +85,7 @@ slow.each(nodes)(
   300_000,
 )
 
-/** Of a line of the log. */
+/** The level of an error in the log. */
 const ERROR = 50
 
 slow(
@@ -116,7 +116,7 @@ slow(
       .split('\n')
       .map((line) => JSON.parse(line) as { level: number; msg: string })
     expect(lines.filter(({ level }) => level >= ERROR)).toEqual([])
-    // Of the text that comes with the package, not by its migrations one after the other.
+    // The schema was created from the text in the package, not by its migrations one after another.
     expect(lines.map(({ msg }) => msg)).toContain('schema made')
     expect(lines.map(({ msg }) => msg)).not.toContain('migration applied')
     await rm(place, { recursive: true })

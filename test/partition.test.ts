@@ -5,7 +5,7 @@ import { type NetworkProxy, startProxy, targetOf } from '#test/harness/proxy'
 import { type Service, startService } from '#test/harness/service'
 import { makePerson, makeWorkspace } from '#test/harness/world'
 
-// Short forms of `npm run chaos -- partition`: the bytes of one process vanish while its sockets stay open.
+// Short forms of `npm run chaos -- partition`: the bytes of one process are lost while its sockets stay open.
 
 let database: TestDatabase
 let proxies: { api: NetworkProxy; worker: NetworkProxy }
@@ -33,7 +33,7 @@ afterAll(async () => {
 
 const readiness = async (service: Service): Promise<number> => (await service.call('GET', '/readyz')).status
 
-test('an API process whose connections are half open answers 503 with Retry-After, and 200 when the network is back', async () => {
+test('an API process with half-open connections answers 503 with Retry-After, and 200 when the network is back', async () => {
   const person = await makePerson(api)
   await makeWorkspace(api, person)
   expect((await person.call('GET', '/api/workflows')).status).toBe(200)
@@ -47,14 +47,14 @@ test('an API process whose connections are half open answers 503 with Retry-Afte
     expect(status).toBe(503)
     expect(headers.get('retry-after')).toBe('1')
   }
-  // Timers bound it: four seconds on any machine that runs at all.
+  // Timers limit the duration to four seconds on any machine.
   expect(performance.now() - begun).toBeLessThan(15 * SECOND)
   proxies.api.thaw()
   await expect.poll(() => readiness(api)).toBe(200)
   expect((await person.call('GET', '/api/workflows')).status).toBe(200)
 })
 
-test('a worker whose bytes vanish says that it is not ready, and works again when they come back', async () => {
+test('a worker whose bytes are lost reports that it is not ready, and works again when the network is back', async () => {
   await expect.poll(() => readiness(worker)).toBe(200)
   proxies.worker.freeze()
   await expect.poll(() => readiness(worker)).toBe(503)

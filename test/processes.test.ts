@@ -10,7 +10,7 @@ import { openSocket } from '#test/harness/socket'
 import { makePerson, makeWorkspace, type Surface, type TestPerson } from '#test/harness/world'
 import { slow } from './harness/slow.ts'
 
-// Several processes that share one port: `HEDDLE_PROCESSES`.
+// Several processes share one port: `HEDDLE_PROCESSES`.
 
 let database: TestDatabase
 let root: string
@@ -49,7 +49,7 @@ async function start(env: Record<string, string> = {}): Promise<{ program: Progr
   return { program, person }
 }
 
-/** The processes that do the work, as the system shows them. */
+/** Returns the ids of the worker processes from the system. */
 const membersOf = ({ child }: Program): number[] =>
   readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8')
     .split(' ')
@@ -68,7 +68,7 @@ const statusesOf = async (person: TestPerson, ids: string[]): Promise<Set<string
     await Promise.all(ids.map(async (id) => (await person.call('GET', `/api/workflows/executions/${id}`)).body.status)),
   )
 
-/** As many connections that each process has some of them, whichever accepts which. */
+/** A number of connections at which each process certainly accepts some of them. */
 const DOORS = 12
 
 async function seesEventsAtEveryDoor(person: TestPerson): Promise<void> {
@@ -104,7 +104,7 @@ async function forgetsKeyAtEveryDoor(base: string, person: TestPerson): Promise<
   expect(await statuses()).toEqual(new Set([401]))
 }
 
-test('two processes answer at one port; one that is killed is replaced, and no accepted run is lost', async () => {
+test('two processes answer on one port; a killed process is replaced, and no accepted execution is lost', async () => {
   const { program, person } = await start({ HEDDLE_RATE_LIMITS: 'off' })
   const before = membersOf(program)
   expect(before).toHaveLength(2)
@@ -119,7 +119,7 @@ test('two processes answer at one port; one that is killed is replaced, and no a
   const workflow = await makeWorkflow(person)
   const accepted: string[] = []
   const run = async (): Promise<void> => {
-    // A request on a connection that the killed process had is cut off; only what was answered counts.
+    // A request on a connection to the killed process is cut off; only answered requests count.
     const answer = await person.call('POST', `/api/workflows/${workflow}/run`, { body: {} }).catch(() => undefined)
     if (answer?.status === 202) accepted.push(answer.body.execution_id)
   }
@@ -132,12 +132,13 @@ test('two processes answer at one port; one that is killed is replaced, and no a
   await until(() => membersOf(program).length === 2 && !membersOf(program).includes(before[0]!))
 })
 
-test('a rate limit holds for all processes together', async () => {
+test('a rate limit applies to all processes together', async () => {
   const { person } = await start()
   let accepted = 0
   let refused = 0
   const begun = performance.now()
-  // Each request comes on a connection of its own, so that both processes get some. Apart, each would let in ten sign-ups.
+  // Each request uses its own connection, so that both processes get some. With separate limits, each would accept ten
+  // sign-ups.
   while (refused < 20) {
     const headers = { connection: 'close' }
     const { status } = await person.call('POST', '/auth/sign-up', { body: {}, headers })
@@ -150,11 +151,11 @@ test('a rate limit holds for all processes together', async () => {
 
 test('every line of the log names the process that wrote it', async () => {
   const { program, person } = await start({ HEDDLE_LOG_LEVEL: 'debug', HEDDLE_RATE_LIMITS: 'off' })
-  // What has not been written to its end is not a line yet.
+  // An incomplete last line is not counted.
   const lines = () => program.errors().split('\n').slice(0, -1)
   const writers = () =>
     new Set(lines().flatMap((line) => (line.includes('"operation":"fetchOdds"') ? [JSON.parse(line).process] : [])))
-  // Each request comes on a connection of its own, so that both processes get some.
+  // Each request uses its own connection, so that both processes get some.
   await until(async () => {
     const { body } = await person.call('POST', '/api/workflows/odds', {
       body: { date: '2026-01-31' },
@@ -189,7 +190,7 @@ slow('a process that dies while all are replaced is replaced once', async () => 
   const { program } = await start({ HEDDLE_RATE_LIMITS: 'off' })
   const before = membersOf(program)
   program.child.kill('SIGHUP')
-  // The third is the successor of the first, which is under way.
+  // The third process is the successor of the first, which is starting.
   await until(() => membersOf(program).length === 3)
   process.kill(before[0]!, 'SIGKILL')
   await until(() => program.errors().includes('the processes were replaced'))
@@ -198,7 +199,7 @@ slow('a process that dies while all are replaced is replaced once', async () => 
   expect(after).toHaveLength(2)
 })
 
-test('a setting that the first process refuses ends the program with the reason', async () => {
+test('a setting that the first process refuses ends the program, which prints the reason', async () => {
   const program = startProgram({ DATABASE_URL: 'postgres://nobody:wrong@127.0.0.1:1/none', HEDDLE_PROCESSES: '2' })
   const { code, errors } = await program.ended
   expect(code).toBe(1)

@@ -44,7 +44,7 @@ const inTransaction = async (client: pg.Client, n: number): Promise<void> => {
   await client.query('commit')
 }
 
-test('a cut as the server confirms leaves the row there, and the client does not know', async () => {
+test('a cut during the confirmation leaves the row committed, and the client does not know', async () => {
   const client = await open()
   await inTransaction(client, 1)
   const hit = proxy.aim({ transaction: /into kept/, at: 'confirming' })
@@ -53,7 +53,7 @@ test('a cut as the server confirms leaves the row there, and the client does not
   expect(await kept()).toEqual([1, 2])
 })
 
-test('a cut as the client sends its commit leaves nothing', async () => {
+test('a cut while the client sends its COMMIT leaves nothing', async () => {
   const client = await open()
   await inTransaction(client, 1)
   const hit = proxy.aim({ transaction: /into kept/, at: 'sending' })
@@ -62,7 +62,7 @@ test('a cut as the client sends its commit leaves nothing', async () => {
   expect(await kept()).toEqual([1])
 })
 
-test('a statement of its own is a transaction too; others are left alone', async () => {
+test('a single statement is a transaction too; other statements are not affected', async () => {
   const client = await open()
   const hit = proxy.aim({ transaction: /into kept/, at: 'confirming' })
   await client.query('select 1')
@@ -71,7 +71,7 @@ test('a statement of its own is a transaction too; others are left alone', async
   expect(await kept()).toEqual([3])
 })
 
-test('what fails is not taken for committed', async () => {
+test('a failed statement is not treated as committed', async () => {
   const client = await open()
   const hit = proxy.aim({ transaction: /into kept/, at: 'confirming' })
   await expect(client.query(`insert into kept values ('x')`)).rejects.toMatchObject({ code: '22P02' })
@@ -79,7 +79,7 @@ test('what fails is not taken for committed', async () => {
   await hit
 })
 
-test('while frozen nothing passes, not even the end of a connection; then all of it arrives', async () => {
+test('a frozen proxy passes nothing, not even the close of a connection; afterwards everything arrives', async () => {
   const client = await open()
   const backend = (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]!.pid
   const alive = async () => (await superuser.query('select from pg_stat_activity where pid = $1', [backend])).rowCount
@@ -100,7 +100,7 @@ test('while frozen nothing passes, not even the end of a connection; then all of
   await until(async () => (await alive()) === 0, 'the backend to end')
 })
 
-test('a frozen answer is a commit whose client waits', async () => {
+test('a frozen response leaves a commit whose client waits', async () => {
   const client = await open()
   proxy.freeze('toClient')
   const inserted = insert(client, 6)

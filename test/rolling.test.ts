@@ -32,7 +32,7 @@ async function startApi(): Promise<Service> {
   return service
 }
 
-test('two servers restarted in turn behind a proxy that checks them fail no request', async () => {
+test('two servers restarted in turn behind a load balancer fail no request', async () => {
   const first = await startApi()
   const second = await startApi()
   const person = await makePerson(first)
@@ -54,7 +54,7 @@ test('two servers restarted in turn behind a proxy that checks them fail no requ
     const { status, headers } = await old.call('GET', '/readyz')
     expect(status).toBe(503)
     expect(headers.get('retry-after')).toBe('1')
-    // It says that it leaves, and still answers.
+    // The server reports that it is not ready, but still answers.
     expect(await old.call('GET', '/api/workflows', { token: person.key })).toMatchObject({ status: 200 })
     await stopping
     await expect(fetch(`${old.base}/healthz`)).rejects.toThrow()
@@ -65,7 +65,7 @@ test('two servers restarted in turn behind a proxy that checks them fail no requ
   expect([...answers.keys()]).toEqual(['200'])
 })
 
-test('ending npm ends the program that it started', async () => {
+test('stopping npm stops the program that it started', async () => {
   const root = mkdtempSync(join(tmpdir(), 'heddle-npm-'))
   const npm = spawn('npm', ['start', '--ignore-scripts', '--', '--role', 'worker'], {
     cwd: join(import.meta.dirname, '..'),

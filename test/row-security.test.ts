@@ -4,7 +4,8 @@ import { freshEmail, signUp } from '#test/harness/browser'
 import { useService } from '#test/harness/service'
 import { makeWorld, type World } from '#test/harness/world'
 
-// The second wall, read from the catalogue: a table that somebody adds without row security fails here.
+// The second line of defence, read from the catalogue of the database: the test fails for a new table without row
+// security.
 
 const service = useService()
 let world: World
@@ -31,7 +32,7 @@ afterAll(async () => {
 
 type Table = { name: string; enabled: boolean; forced: boolean; partition: boolean; readable: boolean; scoped: boolean }
 
-/** Every table of the service; partitions are reached through their parent. */
+/** Returns every table of the service. Partitions are reached through their parent. */
 const tables = async (): Promise<Table[]> =>
   await service().sql<Table>(
     `select case n.nspname when 'public' then '' else n.nspname || '.' end || c.relname as name, c.relrowsecurity as enabled, c.relforcerowsecurity as forced, c.relispartition as partition,
@@ -53,7 +54,7 @@ const countAs = async (
       `select set_config('app.ws', $1, true), set_config('app.user', $2, true), set_config('app.bound', $3, true)`,
       [scope.ws ?? '', scope.user ?? '', scope.bound ?? ''],
     )
-    // count(*) needs no column: the request role may not read every column of every table.
+    // count(*) needs no column; the request role may not read every column of every table.
     const { rows } = await client.query(
       `select count(*)::int as n from ${table.split('.').map(pg.escapeIdentifier).join('.')} where ${where}`,
     )
@@ -88,7 +89,7 @@ describe('the request role', () => {
     const guarded = (await tables()).filter((table) => table.enabled && table.readable && !table.partition)
     expect(guarded.length).toBeGreaterThan(10)
     for (const { name } of guarded) expect([name, await countAs(app, name)]).toEqual([name, 0])
-    // The check can fail: the same rows are there for the owner of the tables.
+    // This proves that the check can fail: the owner of the tables sees the same rows.
     for (const name of [
       'users',
       'companies',
@@ -106,7 +107,7 @@ describe('the request role', () => {
       expect([name, (await countAs(owner, name)) > 0]).toEqual([name, true])
   })
 
-  test('sees no row of another workspace under a stranger’s scope', async () => {
+  test('sees no row of another workspace in the scope of a stranger', async () => {
     const scope = { ws: world.elsewhere.uuid, user: world.stranger.uuid }
     const scoped = (await tables()).filter(
       (table) => table.scoped && table.readable && table.enabled && !table.partition,
@@ -140,7 +141,7 @@ describe('the request role', () => {
     }
   })
 
-  test('with a key bound to one workspace sees nothing of the person’s others', async () => {
+  test('sees nothing of the person’s other workspaces with a key bound to one workspace', async () => {
     const { body } = await world.owner.call('POST', '/api/workspaces', { body: { name: 'Second' } })
     const [second] = await service().sql<{ workspace_id: string }>(
       `select workspace_id from workspaces where name = 'Second'`,
@@ -161,10 +162,10 @@ describe('every table', () => {
     expect(open.map(({ name }) => name)).toEqual([])
   })
 
-  test('that the request role reads is guarded, or holds nothing of any tenant', async () => {
+  test('that the request role can read has row security, or contains no tenant data', async () => {
     const open = (await tables()).filter((table) => table.readable && !table.enabled && !table.partition)
     expect(open.map(({ name }) => name)).toEqual(expect.arrayContaining(['installation', 'orgs', 'org_hosts']))
-    // What belongs to an org or to the installation, and hashes. Add a table here only if a stranger may read all of it.
+    // Tables of an org or of the installation, and hashes. Add a table here only if a stranger may read all of it.
     const harmless = new Set([
       'account_mails',
       'billing_events',
@@ -182,12 +183,12 @@ describe('every table', () => {
     expect(open.map(({ name }) => name).filter((name) => !harmless.has(name))).toEqual([])
   })
 
-  test('that is a partition is reached through its parent alone', async () => {
+  test('that is a partition can be read only through its parent', async () => {
     const reachable = (await tables()).filter((table) => table.partition && table.readable)
     expect(reachable.map(({ name }) => name)).toEqual([])
   })
 
-  test('that a function opens is opened to the roles it names alone', async () => {
+  test('that a function can read is open only to the roles that the function names', async () => {
     const open = await service().sql<{ name: string }>(
       `select p.proname as name from pg_proc p join pg_namespace n on n.oid = p.pronamespace
        where n.nspname in ('public', 'engine') and p.prosecdef and has_function_privilege('public', p.oid, 'execute')`,

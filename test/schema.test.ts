@@ -10,11 +10,12 @@ import { makeEmptyDatabase, makeTestDatabase, type TestDatabase } from '#test/ha
 import { printSchema } from '../scripts/package/schema.ts'
 import { readSchema } from './releases/schema.ts'
 
-// The package brings the schema of its migrations as one text. A database made of it must be the one that the migrations make.
+// The package contains the schema of its migrations as one text. A database created from the text must equal the
+// database that the migrations create.
 
 const root = join(import.meta.dirname, '..')
 
-/** Beside what `readSchema` compares. */
+/** Selects what `readSchema` does not compare. */
 const MORE = `with relations as (
   select c.*, format('%I.%I', n.nspname, c.relname) as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
   where n.nspname in ('public', 'engine') and not (c.relispartition and c.relname ~ '[0-9]{8}(_|$)'))
@@ -45,8 +46,8 @@ const PARTITIONS = `select c.relname as name from pg_class c join pg_inherits i 
   where c.relkind = 'r' and c.relname ~ '_[0-9]{8}$' order by 1`
 
 /**
- * Two things differ and mean the same: a column of a union gets the name that it had anyway, and indexes of a partition, which nobody names, are
- * numbered in the order in which they were made.
+ * Removes two differences without meaning: a column of a union gets an explicit name that it had anyway, and the
+ * unnamed indexes of a partition are numbered in their order of creation.
  */
 const alike = (line: string): string => line.replaceAll('::text AS text', '::text').replaceAll(/_idx\d+ /g, '_idx ')
 
@@ -83,7 +84,7 @@ afterAll(async () => {
 })
 
 describe('the schema as one text', () => {
-  test('makes the database that the migrations make, and records them', async () => {
+  test('creates the same database as the migrations, and records the migrations', async () => {
     const file = join(directory, 'schema.json')
     writeFileSync(file, JSON.stringify(schema))
     const lines: { msg: string }[] = []

@@ -9,8 +9,9 @@ import { type Answer, call } from './harness/service.ts'
 import { makeTemporaryDirectory } from './harness/temporary.ts'
 import { until } from './harness/until.ts'
 
-// Invariant: a secret goes where it belongs and appears nowhere else. The real program, at its most talkative, is given one
-// of each; then its log, every text in its database, and its later answers are searched for them.
+// Invariant: a secret is sent where it belongs and appears nowhere else. The real program, with its most detailed log,
+// gets one secret of each kind. Then the test searches its log, every text in its database, and its later responses for
+// them.
 
 const masterKey = randomBytes(32).toString('base64')
 let database: TestDatabase
@@ -46,7 +47,7 @@ afterAll(async () => {
   await directory?.remove()
 })
 
-test('nothing secret is in the log, the database or a later answer', async () => {
+test('no secret is in the log, the database or a later response', async () => {
   const browser = makeBrowser(base)
   const password = 'correct horse battery 42'
   const email = freshEmail()
@@ -85,7 +86,7 @@ test('nothing secret is in the log, the database or a later answer', async () =>
   expect(config.status, config.text).toBe(200)
   const warehouse = randomBytes(12).toString('hex')
 
-  // What fails is what gets logged: wrong passwords, unreachable hosts, refused keys, broken bodies.
+  // Failures are logged: wrong passwords, unreachable hosts, refused keys, broken bodies.
   await browser.call('POST', '/auth/sign-in', { body: { email, password: `${password}!` } })
   await browser.call('POST', '/auth/sign-up', { body: { email, password, name: 'Again' } })
   await browser.call('POST', '/api/connections', {
@@ -134,13 +135,13 @@ test('nothing secret is in the log, the database or a later answer', async () =>
   }
   for (const [what, value] of Object.entries(secrets)) expect([what, value.length > 8]).toEqual([what, true])
 
-  // Mails that nobody has sent hold the links of invitations.
+  // Mails that have not been sent contain the links of invitations.
   const stored = await dumpDatabase(await database.superuser(), { without: ['mail_outbox'] })
   expect(stored).toContain(fromWire('wf', workflow_id))
-  // bytea shows as hexadecimal: looked for in that spelling too.
+  // bytea is shown as hexadecimal, so the test searches for that encoding too.
   const inHex = (value: string): string => Buffer.from(value).toString('hex')
   const found = Object.entries(secrets).filter(([, value]) => stored.includes(value) || stored.includes(inHex(value)))
-  // Embed tokens stand in public pages and are shown again to their owners.
+  // Embed tokens are in public pages and are shown to their owners again.
   expect(found.map(([what]) => what)).toEqual(['embed', 'template'])
 
   for (const path of [

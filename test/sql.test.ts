@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-// `npm run check` does the same.
+// `npm run check` runs the same check.
 slow('the SQL of the program names what exists, and its rows are what their types say', async () => {
   const collected = statementsOf(join(import.meta.dirname, '..'))
   expect(collected.statements.length).toBeGreaterThan(600)
@@ -60,7 +60,7 @@ describe('a list', () => {
       )
     ).flat()
 
-  test('is right where its source has what it names', async () => {
+  test('has no problems if its source has the columns that it names', async () => {
     expect(await problems(defineList(declared))).toEqual([])
     expect(
       await problems(defineList(declared), { each: 'select workspace_id from workspaces where workspace_id = $2' }),
@@ -72,11 +72,11 @@ describe('a list', () => {
     ['title', { sort: { name: 'text', title: 'text' } }],
     ['made_at', { created: 'made_at' }],
     ['state', { filters: { state: anyOf(['on']) } }],
-  ])('is wrong where %s is not there: %j', async (column, more) => {
+  ])('has a problem if the column %s does not exist: %j', async (column, more) => {
     expect(await problems(defineList({ ...declared, ...more }))).toContain(`column listed.${column} does not exist`)
   })
 
-  test('is found where it is read, with what its source can be', () => {
+  test('is found where it is read, with all variants of its source', () => {
     const { lists, unresolved } = collectStatements(
       new Map([
         ['server/areas/a/schema.ts', 'export const aList = defineList({})'],
@@ -99,7 +99,7 @@ describe('a list', () => {
   })
 })
 
-describe('the texts of a module', () => {
+describe('the SQL texts of a module include', () => {
   const collect = (source: string, others: Record<string, string> = {}) => {
     const sources = new Map(Object.entries({ 'server/areas/a/store.ts': source, ...others }))
     const { statements, unresolved } = collectStatements(sources, [...sources.keys()])
@@ -132,7 +132,7 @@ describe('the texts of a module', () => {
     expect(found).toEqual({ texts: ['select a'], unresolved: [] })
   })
 
-  test('what is not known is told', () => {
+  test('only known texts; an unknown text is reported as unresolved', () => {
     expect(collect('const f = (tx) => tx.rows(textOf(new Date()))').unresolved).toHaveLength(1)
   })
 })

@@ -7,7 +7,7 @@ import { useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makeWorld, type World } from '#test/harness/world'
 
-// The examples of docs/webhooks.md, run as they stand: their signatures are made by OpenSSL, none of them by our code.
+// Runs the examples of docs/webhooks.md as they are printed. OpenSSL creates their signatures, not our code.
 
 const service = useSharedService()
 const run = promisify(execFile)
@@ -31,7 +31,7 @@ const textOf = (language: string, name: string): string =>
   blocks.find((block) => block.language === language && block.name === name)!.text
 
 test.each(['github', 'stripe', 'slack', 'shopify', 'standard', 'custom', 'basic', 'url'])(
-  'the call of the example %s starts the workflow, and with another secret it does not',
+  'the request of the example %s starts the workflow, and is refused with another secret',
   async (name) => {
     const tokens = `/api/workflows/${workflow}/tokens`
     const made = await world.owner.call('POST', tokens, { body: JSON.parse(textOf('json', name)) })
@@ -55,7 +55,7 @@ test.each(['github', 'stripe', 'slack', 'shopify', 'standard', 'custom', 'basic'
   },
 )
 
-test('the example of http.respond answers as the text says, and goes on', async () => {
+test('the example of http.respond answers as the text says, and continues', async () => {
   const definition = JSON.parse(textOf('json', 'responding'))
   const { workflow_id } = (await world.owner.call('POST', '/api/workflows', { body: { name: 'Answer', definition } }))
     .body
@@ -72,7 +72,7 @@ test('the example of http.respond answers as the text says, and goes on', async 
   expect(results).toEqual({ double: 14 })
 })
 
-test('the example of wait.event goes on with the event, or with a call of its address', async () => {
+test('the example of wait.event continues after the event, or after a call of its address', async () => {
   const definition = JSON.parse(textOf('json', 'waiting'))
   const { workflow_id } = (await world.owner.call('POST', '/api/workflows', { body: { name: 'Paid', definition } }))
     .body

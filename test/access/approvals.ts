@@ -30,7 +30,7 @@ async function gate(cast: Cast): Promise<Prepared> {
   }
 }
 
-/** As a gate about a tool call of an agent is. */
+/** Opens a gate of the kind that an agent opens about a tool call: its arguments can be edited. */
 async function callGate(cast: Cast): Promise<Prepared> {
   const { params, body } = await gate(cast)
   const editable = { schema: {}, full: {}, fixed: {} }
@@ -42,7 +42,7 @@ async function callGate(cast: Cast): Promise<Prepared> {
   return { params: params!, body: { arguments: { amount: 6 }, payload_sha256 } }
 }
 
-/** An answer that later questions may use. */
+/** Prepares an answer that later questions may reuse. */
 async function kept(cast: Cast): Promise<Prepared> {
   const definition = {
     nodes: [
@@ -59,7 +59,10 @@ async function kept(cast: Cast): Promise<Prepared> {
 
 const links = new WeakMap<Cast, Promise<Prepared>>()
 
-/** The link of the mail that the approver gets. Nobody here answers through it, so one is enough. */
+/**
+ * Returns the link of the mail that an approver gets. No case answers through the link, so each cast needs only one
+ * link.
+ */
 async function mailed(cast: Cast): Promise<Prepared> {
   if (!links.has(cast)) links.set(cast, makeLink(cast))
   await cast.service.sql('update reach_messages set codes_sent = 0')
@@ -87,13 +90,13 @@ export const approvalCases: Cases = {
   listDecided: { expect: rows.selectedRead },
   listQuestionInbox: { expect: rows.selectedRead },
   listAgreement: { expect: rows.selectedRead },
-  // Anyone who sees the execution sees its gates; only those the policy names may vote.
+  // Every user who sees the execution sees its gates; only the approvers of the policy may vote.
   getApproval: { expect: rows.hiddenAnyMember, prepare: async (cast) => ({ params: (await gate(cast)).params! }) },
   castVote: { expect: rows.hiddenOwnerOnly, prepare: gate },
   editArguments: { expect: rows.hiddenOwnerOnly, prepare: callGate },
   listKeptAnswers: { expect: rows.selectedRead },
   withdrawAnswer: {
-    // The author answered; owners of the workspace may withdraw it, too.
+    // The author gave the answer; owners of the workspace may withdraw it, too.
     expect: withChanges(rows.hiddenOwnerOnly, {
       guest: 403,
       workspaceOwner: 'ok',
@@ -104,7 +107,7 @@ export const approvalCases: Cases = {
   },
   getInteraction: { expect: rows.anyone, prepare: mailed, plainParameters: ['interaction'] },
   sendInteractionCode: { expect: rows.anyone, prepare: mailed, plainParameters: ['interaction'] },
-  // The link is not enough: a session of its person, or a code, proves who answers.
+  // The link alone is not enough: a session of the recipient or a code must prove who answers.
   answerInteraction: {
     expect: Object.fromEntries(kinds.map((kind) => [kind, 403])) as Expected,
     prepare: async (cast) => ({

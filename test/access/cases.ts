@@ -26,7 +26,7 @@ import { variableCases } from './variables.ts'
 import { workflowCases } from './workflows.ts'
 import { workspaceCases } from './workspaces.ts'
 
-/** Every area's cases. A new operation is added to its area's file. */
+/** The cases of all areas. The case of a new operation belongs in the file of its area. */
 export const cases: Cases = {
   ...companyCases,
   ...identityCases,

@@ -1,11 +1,11 @@
 import { type Cases, type Cast, rows, withChanges } from './matrix.ts'
 
-/** A company of the author's that the workspace does not reach is seen by its author alone. */
+/** A company of the author that no workspace uses. Only the author sees it. */
 const ownCompany = async ({ author }: Cast) => {
   const { body } = await author.call('POST', '/api/companies', { body: { name: 'Case' } })
   return { params: { company_id: body.company_id as string } }
 }
-/** The company of the workspace: read by everybody in it, changed by its owner and by owners of its workspaces. */
+/** The company of the workspace: everyone there reads it; its owner and the owners of its workspaces change it. */
 const sharedCompany = async ({ workspace }: Cast) => ({ params: { company_id: workspace.company.id } })
 
 export const companyCases: Cases = {

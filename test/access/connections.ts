@@ -1,6 +1,6 @@
 import { type Cases, type Cast, rows, withChanges } from './matrix.ts'
 
-/** Guests see no connection; viewers read, members change. */
+/** Guests see no connection, viewers read connections, members change them. */
 const reading = withChanges(rows.workspaceRead, { guest: 404 })
 const changing = withChanges(rows.workspaceWrite, { guest: 404 })
 
@@ -8,7 +8,7 @@ const newConnection = { name: 'Case', kind: 'duckdb', config: {} }
 
 const made = new Map<string, Promise<string>>()
 
-/** One connection per workspace and purpose: each probe of DuckDB starts a process of its own. */
+/** One connection per workspace and purpose, because each probe of DuckDB starts its own process. */
 function madeConnection({ author, workspace }: Cast, purpose: string): Promise<string> {
   const key = `${workspace.id} ${purpose}`
   let connection = made.get(key)

@@ -2,15 +2,15 @@ import type { AnyRoute } from '#platform/http/route'
 import { newId, toWire } from '#platform/ids'
 import { type Case, type Kind, kinds, type Person } from './matrix.ts'
 
-// What holds for every operation there is, and which ones are seen elsewhere.
+// Rules that every operation follows, and the operations that other tests check instead.
 
-/** Somebody who may call it and has an API key. */
+/** Returns a person who may call the operation and has an API key. */
 export const ableOf = ({ expect }: Case): Person | undefined =>
   (['author', 'workspaceOwner', 'operator'] as const).find((kind) => expect[kind] === 'ok')
 
 export const isChange = ({ method }: AnyRoute): boolean => ['PATCH', 'PUT', 'DELETE'].includes(method)
 
-/** Changes of what is nowhere shown alone, so that nobody has an ETag of it. */
+/** Operations that change something that no GET returns alone, so that no client can have its ETag. */
 export const withoutCurrent = {
   clearWorkflowState: 'all of them at once',
   endSessions: 'all of them at once',
@@ -24,7 +24,9 @@ export const withoutCurrent = {
 /** A body that every operation with a schema refuses. */
 export const WRONG_BODY = { no_such_field: 1 }
 
-/** Fields that no body may set: those of the server, of other tenants, and of other programs of this kind. */
+/**
+ * Fields that no body may set: fields that the server sets, ids of other tenants, and names that reach the prototype.
+ */
 export const stolen = (theirs: { user: string; workspace: string }): Record<string, unknown> => ({
   workspace_id: theirs.workspace,
   org_id: toWire('org', newId()),
@@ -44,12 +46,12 @@ export const takesFields = ({ method, body, bodyKind }: AnyRoute): boolean =>
 
 const shapeOf = (schema: unknown): object => (schema as { shape?: object } | undefined)?.shape ?? {}
 
-/** The names that its body knows. */
+/** Returns the names of the fields in the body of the operation. */
 export const fieldsOf = ({ body }: AnyRoute): Set<string> => new Set(Object.keys(shapeOf(body)))
 
 export const hasCursor = ({ method, query }: AnyRoute): boolean => method === 'GET' && 'cursor' in shapeOf(query)
 
-/** Cursors that no list gave. */
+/** Cursors that no list has returned. */
 export const forgedCursors: readonly string[] = [
   'nonsense',
   ...[['x'], [null], [1.5], [2 ** 40], [-1], ['x', 'y'], [null, null], [1, 'x'], ['2020-01-01', 'x'], [[1]], [{}]].map(
@@ -57,10 +59,12 @@ export const forgedCursors: readonly string[] = [
   ),
 ]
 
-/** What proves who is calling is in the body, so the body is read first. */
+/** Operations whose proof of identity is in the body, so that the body is read first. */
 const proofInBody = new Set(['answerInteraction', 'confirmEmail', 'confirmSignUp', 'resetPassword'])
 
-/** Those who are refused before the body is read; in short one who is told that they may not, and one to whom it is not there. */
+/**
+ * Returns the people who are refused before the body is read. `npm test` checks one who gets 403 and one who gets 404.
+ */
 export function refusedFirst(operation: string, { expect }: Case, isWhole: boolean): Person[] {
   if (proofInBody.has(operation)) return []
   const refused = (status: number): Person[] =>
@@ -68,15 +72,18 @@ export function refusedFirst(operation: string, { expect }: Case, isWhole: boole
   return [403, 404].flatMap((status) => (isWhole ? refused(status) : refused(status).slice(0, 1)))
 }
 
-/** What they make needs a mail, a passkey or an invitation, and has tests of its own. */
+/** Operations that need a mail, a passkey or an invitation to create something; other tests cover them. */
 const madeElsewhere = new Set(['acceptInvitation', 'addPasskey', 'confirmSignUp'])
 export const makesSomething = ({ status, operation }: AnyRoute): boolean =>
   status === 201 && !madeElsewhere.has(operation)
 
-/** Indexed in the background, which changes it: its ETag is another one soon. */
+/** Operations whose result is indexed in the background, so that its ETag soon changes. */
 export const moving = new Set(['addKnowledgeDocument'])
 
-/** Their entries in the audit log are tested with what they need: a mail, a passkey, a provider, a real card, a channel. */
+/**
+ * Operations whose audit log entries are tested where their requirements exist: a mail, a passkey, a provider, a real
+ * card, a channel.
+ */
 export const auditedElsewhere = new Set([
   'acceptInvitation',
   'addPasskey',
@@ -98,6 +105,6 @@ export const auditedElsewhere = new Set([
   'unlinkOidc',
 ])
 
-/** Whoever holds the right token made it: the author looks at it. */
+/** Returns who reads the result. If a token was used, the author reads it, because the author created the token. */
 export const readerOf = (kind: Kind, token: string | undefined): Person =>
   token !== undefined || kind === 'nobody' || kind === 'wrongToken' ? 'author' : kind

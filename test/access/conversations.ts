@@ -35,7 +35,7 @@ const token =
     return { params: { ...params, token_id: body.token_id }, ...more }
   }
 
-/** A widget with a visitor; the matrix sends the right embed token for everybody but the first two. */
+/** Creates a widget with a visitor. The matrix sends the right embed token for all callers but the first two kinds. */
 async function widget(cast: Cast) {
   const { params } = await template(cast)
   const { body } = await cast.author.call('POST', `/api/templates/${params.template_id}/embed-tokens`, { body: {} })
@@ -84,7 +84,7 @@ async function started(cast: Cast): Promise<Prepared> {
   return { params: { ...params, execution_id: body.execution_id }, token: given, headers }
 }
 
-/** The widget of a workflow. */
+/** Prepares the widget of a workflow. */
 const gathering =
   (more: Partial<Prepared> = {}) =>
   async (cast: Cast): Promise<Prepared> => {
@@ -120,7 +120,10 @@ async function filing(cast: Cast): Promise<Prepared> {
 
 const clip = readFileSync(new URL('../../server/providers/transcription/fixtures/voice.ogg', import.meta.url))
 
-/** Its creator, and the owners of the workspace; guests see only what they were invited to. */
+/**
+ * The creator of the template and the owners of the workspace may change it; guests see only templates shared with
+ * them.
+ */
 const ownerOfTemplate = withChanges(rows.ownerOnly, { guest: 404, workspaceOwner: 'ok' })
 
 export const conversationCases: Cases = {

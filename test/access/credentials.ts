@@ -1,7 +1,8 @@
 import { type Cases, type Cast, type Expected, kinds, rows, withChanges } from './matrix.ts'
 
-// `use` makes the resource viewer, `edit` the resource member. Others in the workspace do not know that it exists, save its
-// owners: they look at any credential and revoke it, and use only what is shared with them.
+// The share `use` makes a person the resource viewer, `edit` makes them the resource member. Other members do not learn
+// that the credential exists. Owners of the workspace can see and revoke every credential, but use only credentials
+// shared with them.
 
 const looking = withChanges(rows.hiddenAnyMember, { workspaceOwner: 'ok' })
 const using = withChanges(rows.hiddenAnyMember, { workspaceOwner: 403 })
@@ -41,7 +42,7 @@ export const credentialCases: Cases = {
   testCredential: { expect: using, prepare: async (cast) => ({ ...(await credential(cast)), body: {} }) },
   getCredentialUsage: { expect: looking, prepare: credential },
   authorizeCredential: {
-    // Only a browser can go on from here: with an API key it is a conflict, for anyone who may.
+    // Only a browser can continue from here: with an API key, every caller who has the right gets a conflict.
     expect: withChanges(changing, { author: 409, resourceMember: 409 }),
     prepare: async (cast) => {
       const { params } = await credential(cast, {

@@ -1,7 +1,7 @@
 import { madeSource } from './connections.ts'
 import { type Cases, type Cast, rows, withChanges } from './matrix.ts'
 
-/** Guests see no dataset; viewers read, members change. */
+/** Guests see no dataset, viewers read datasets, members change them. */
 const reading = withChanges(rows.workspaceRead, { guest: 404 })
 const changing = withChanges(rows.workspaceWrite, { guest: 404 })
 
@@ -22,7 +22,7 @@ export const datasetCases: Cases = {
     },
   },
   captureDataset: {
-    // Who works in another workspace names a source that is not there.
+    // For a caller from another workspace, the source does not exist.
     expect: withChanges(rows.selectedWrite, { stranger: 422, operator: 422 }),
     prepare: async (cast) => ({ body: { source_id: await madeSource(cast, 'capture') } }),
     afterFirst: { body: {} },

@@ -1,15 +1,15 @@
 import { newId, toWire } from '#platform/ids'
 import { type Cases, type Cast, rows, withChanges } from './matrix.ts'
 
-// A destination belongs to who made it. Owners of the workspace look at any, change it (then it is theirs) and delete it; what was
-// delivered, and its secret, are its owner's.
+// A destination belongs to the person who created it. Owners of the workspace can see every destination, change it
+// (which makes them its owner) and delete it. Only its owner sees its deliveries and its secret.
 
 const managed = withChanges(rows.hiddenOwnerOnly, { workspaceOwner: 'ok', resourceViewer: 404, resourceMember: 404 })
 const own = withChanges(rows.hiddenOwnerOnly, { workspaceOwner: 403, resourceViewer: 404, resourceMember: 404 })
 
 const newDestination = { url: 'https://receiver.invalid/events', event_types: ['execution.*'] }
 
-/** The oldest makes room: a workspace has twenty at most. */
+/** Deletes all but the newest ten destinations first, because a workspace can have at most twenty. */
 async function destination({ author, workspace, service }: Cast) {
   await service.sql(
     `delete from event_destinations where destination_id in (
@@ -20,7 +20,7 @@ async function destination({ author, workspace, service }: Cast) {
   return { params: { destination_id: body.destination_id as string } }
 }
 
-/** A destination with an event that was given up. */
+/** Prepares a destination with an event whose delivery was given up. */
 async function delivery(cast: Cast) {
   const { params } = await destination(cast)
   const delivery_id = newId()

@@ -15,7 +15,7 @@ async function ended(cast: Cast): Promise<Prepared> {
   return { params: { execution_id: body.execution_id } }
 }
 
-/** A version held against a run. */
+/** Prepares a replay of an execution with a version. */
 async function replayed(cast: Cast): Promise<Prepared> {
   const { params } = await runOfVersion(cast)
   const { body } = await cast.author.call(
@@ -31,7 +31,7 @@ async function replayed(cast: Cast): Promise<Prepared> {
   return { params: { replay_id: body.replay_id } }
 }
 
-/** An earlier replay that is not over would count against the next. */
+/** Cancels earlier replays that have not ended, because they would count against the limit. */
 async function runOfVersion(cast: Cast): Promise<Prepared> {
   await cast.service.sql(
     `update replays set status = 'cancelled', finished_at = now() where finished_at is null and workspace_id = $1`,
@@ -42,7 +42,7 @@ async function runOfVersion(cast: Cast): Promise<Prepared> {
   return { ...prepared, body: {} }
 }
 
-/** A draft that the author tried. */
+/** Prepares a try of a draft by the author. */
 async function tried(cast: Cast): Promise<Prepared> {
   const { params } = await workflow(cast)
   const { body } = await cast.author.call('POST', `/api/workflows/${params!.workflow_id}/try`, {
@@ -87,7 +87,7 @@ async function blob(cast: Cast): Promise<Prepared> {
   return { params: { execution_id: body.execution_id, sha256 } }
 }
 
-/** A run that has given the address of its waiting node away. */
+/** Prepares an execution that has handed out the callback address of its waiting node. */
 async function calledBack(cast: Cast): Promise<Prepared> {
   const { params } = await waiting(cast, {
     nodes: [
@@ -101,7 +101,7 @@ async function calledBack(cast: Cast): Promise<Prepared> {
   return { params: { callback: new URL(output.url).pathname.split('/').at(-1)! } }
 }
 
-/** Executions: members of the workflow and who started it; for other colleagues there is no such execution. */
+/** Members of the workflow and the person who started the execution see it; for all other members it does not exist. */
 const execution = { viewers: rows.hiddenAnyMember, members: rows.hiddenOwnerOrMember }
 
 export const executionCases: Cases = {

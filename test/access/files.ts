@@ -13,7 +13,7 @@ export const fileCases: Cases = {
     expect: rows.selectedWrite,
     prepare: async () => ({ raw: Buffer.from('hello'), headers: { 'content-type': 'text/plain' } }),
   },
-  // A file that no run has taken is for the person who uploaded it alone.
+  // A file that no execution uses is visible only to the person who uploaded it.
   downloadFile: { expect: rows.ownOnly, prepare: upload },
   createFileLink: { expect: rows.ownOnly, prepare: upload },
   downloadByLink: {

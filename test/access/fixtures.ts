@@ -1,6 +1,6 @@
 import type { Case, Cast, Prepared } from './matrix.ts'
 
-/** What cases need. Operations with the same preparation share it until a caller has changed it. */
+/** Makes the fixtures of cases. Operations with the same `prepare` share a fixture until a caller has changed it. */
 export function makeFixtures(cast: Cast) {
   const unchanged = new Map<Case['prepare'], Prepared>()
   const make = async ({ prepare }: Case): Promise<Prepared> => (await prepare?.(cast)) ?? {}
@@ -11,7 +11,7 @@ export function makeFixtures(cast: Cast) {
       unchanged.set(one.prepare, found)
       return found
     },
-    /** A caller was let in and changed it: the next operation gets another. */
+    /** Discards a fixture that a caller has changed, so that the next operation gets a new one. */
     drop: ({ prepare }: Case): void => void unchanged.delete(prepare),
   }
 }

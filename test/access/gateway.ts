@@ -24,12 +24,12 @@ async function makeChannel(cast: Cast, more: Record<string, unknown> = {}): Prom
 
 const channel = async (cast: Cast): Promise<Prepared> => ({ params: { config_id: await makeChannel(cast) } })
 
-/** Guests do not know of channels. */
+/** Guests see no channels. */
 const write = withChanges(rows.workspaceWrite, { guest: 404 })
 
 export const gatewayCases: Cases = {
   listChannelConfigs: { expect: rows.selectedRead },
-  // The template is not one of the strangers' own workspaces.
+  // Strangers work in their own workspaces, in which the template does not exist.
   putChannelConfig: {
     expect: withChanges(rows.selectedWrite, { stranger: 422, operator: 422 }),
     prepare: async (cast) => ({ body: await config(cast) }),
@@ -55,7 +55,7 @@ export const gatewayCases: Cases = {
       return { params: { config_id: await makeChannel(cast, mail) }, body: { to: 'somebody@example.com' } }
     },
   },
-  // The signature of the vendor decides, not who else the caller may be.
+  // Only the signature of the vendor decides; the identity of the caller does not matter.
   receiveFromChannel: {
     expect: rows.anyone,
     prepare: async (cast) => ({

@@ -3,7 +3,7 @@ import { freshEmail } from '#test/harness/browser'
 import { type Cases, type Cast, type Expected, kinds, rows, withChanges } from './matrix.ts'
 
 const everybody = (status: number): Expected => Object.fromEntries(kinds.map((kind) => [kind, status])) as Expected
-/** Signed in, and told `status`; the others are not let in. */
+/** Callers who are signed in get `status`; all others get 401. */
 const signedInGets = (status: number): Expected => withChanges(everybody(status), { nobody: 401, wrongToken: 401 })
 
 const account = async () => ({ body: { email: freshEmail(), password: 'correct horse', name: 'Somebody' } })
@@ -39,7 +39,7 @@ export const identityCases: Cases = {
     prepare: async () => ({ body: { email: freshEmail(), password: 'not a password' } }),
   },
   getAuthOptions: { expect: rows.anyone },
-  // Without a mail server nothing is sent, and no token is right.
+  // No mail server is set, so no mail is sent and no token is valid.
   confirmSignUp: {
     expect: everybody(404),
     prepare: async () => ({ body: { token: 'sgn_none', password: 'not a password' } }),
@@ -59,7 +59,7 @@ export const identityCases: Cases = {
   beginPasskeySignIn: { expect: rows.anyone },
   finishPasskeySignIn: { expect: everybody(401), prepare: async () => ({ body: { passkey: {} } }) },
   getSecondFactors: { expect: rows.signedIn },
-  // Second factors are changed by people with a browser; an API key is 409.
+  // Second factors can be changed only in a browser; with an API key the status is 409.
   beginTotp: { expect: signedInGets(409) },
   confirmTotp: { expect: signedInGets(409), prepare: async () => ({ body: { code: '123456' } }) },
   removeTotp: { expect: signedInGets(409) },
@@ -76,7 +76,7 @@ export const identityCases: Cases = {
   },
   signOut: { expect: rows.signedIn },
   getMe: { expect: rows.signedIn },
-  // The people of the cast have no password that could be the present one.
+  // The people of the cast have no password, so the current password is always wrong.
   changePassword: {
     expect: signedInGets(422),
     prepare: async () => ({ body: { current_password: 'none', new_password: 'a new password' } }),
@@ -93,7 +93,7 @@ export const identityCases: Cases = {
     prepare: async (cast) => ({ body: { key_ids: [(await keyOfAuthor(cast)).params!.key_id] } }),
   },
   previewInvitation: { expect: rows.anyone, prepare: invitation, plainParameters: ['token'] },
-  // Anyone who is signed in with another address may not have it; anyone who is new may.
+  // A person who is signed in with another address is refused; a new person is accepted.
   acceptInvitation: {
     expect: withChanges(everybody(404), { nobody: 'ok', wrongToken: 'ok' }),
     prepare: async (cast) => ({ ...(await invitation(cast)), body: { name: 'New', password: 'correct horse' } }),
@@ -102,7 +102,7 @@ export const identityCases: Cases = {
   listOidcProviders: { expect: rows.anyone },
   startOidc: { expect: everybody(404), prepare: unknownProvider, plainParameters: ['provider'] },
   finishOidc: { expect: everybody(404), prepare: unknownProvider, plainParameters: ['provider'] },
-  // Linking is for browsers; with an API key it is 409 before the provider is looked for.
+  // Linking works only in a browser; with an API key the status is 409 before the provider is checked.
   linkOidc: { expect: signedInGets(409), prepare: unknownProvider, plainParameters: ['provider'] },
   unlinkOidc: { expect: signedInGets(404), prepare: unknownProvider, plainParameters: ['provider'] },
 }

@@ -26,7 +26,7 @@ const canned =
   }
 
 const outside = { stranger: 404, operator: 404 } as const
-/** Members change what they added, owners of the workspace any. */
+/** Members change what they added; owners of the workspace change everything. */
 const changing = withChanges(rows.selectedWrite, { ...outside, member: 403, resourceViewer: 403, resourceMember: 403 })
 
 const hours = { hours: { time_zone: 'Europe/Berlin', days: { mon: [{ from: '09:00', to: '17:00' }] } } }

@@ -14,7 +14,7 @@ async function makeDataset({ author }: Cast): Promise<string> {
   return body.dataset_id
 }
 
-/** A standalone job of the author's, with a member and a viewer. */
+/** Creates a standalone job that the author owns, with a member and a viewer. */
 async function makeJob(cast: Cast, graph: unknown = definition): Promise<string> {
   const { author, resourceMember, resourceViewer } = cast
   const { body, text } = await author.call('POST', '/api/enrichment-jobs', {
@@ -43,7 +43,7 @@ async function running(cast: Cast): Promise<Prepared> {
   return { params: { job_id } }
 }
 
-/** With a run, which has begun. */
+/** Prepares a job with a run that has started. */
 async function ran(cast: Cast): Promise<Prepared> {
   const { params } = await running(cast)
   const run = await until(async () => {
@@ -94,7 +94,7 @@ const owned = rows.hiddenOwnerOnly
 const unseen = { guest: 404 } as const
 
 export const jobCases: Cases = {
-  // Guests see the jobs they were invited to, and here none.
+  // Guests see the jobs that they were invited to; here there are none.
   listJobs: { expect: withChanges(rows.selectedRead, { guest: 'ok' }) },
   createJob: { expect: rows.selectedWrite, prepare: async () => ({ body: { name: 'Made', definition } }) },
   getJob: { expect: seen, prepare: job },
@@ -113,7 +113,7 @@ export const jobCases: Cases = {
   listJobMembers: { expect: seen, prepare: job },
   inviteJobMember: { expect: owned, prepare: withBody({ email: 'somebody@example.com', role: 'viewer' }) },
   updateJobMember: { expect: owned, prepare: membership({ role: 'member' }) },
-  // Everybody may leave.
+  // Every member may leave.
   removeJobMember: { expect: withChanges(owned, { resourceViewer: 'ok' }), prepare: membership() },
   listSuites: { expect: withChanges(rows.anyMember, unseen), prepare: workflow },
   createSuite: {

@@ -1,7 +1,8 @@
 import { type Cases, type Cast, rows, withChanges } from './matrix.ts'
 
-// `use` makes the resource viewer, `edit` the resource member. Others in the workspace do not know that it exists, save its
-// owners: they look at any knowledge base and delete it, and read only what is shared with them.
+// The share `use` makes a person the resource viewer, `edit` makes them the resource member. Other members do not learn
+// that the knowledge base exists. Owners of the workspace can see and delete every knowledge base, but read only what
+// is shared with them.
 
 const looking = withChanges(rows.hiddenAnyMember, { workspaceOwner: 'ok' })
 const reading = withChanges(rows.hiddenAnyMember, { workspaceOwner: 403 })

@@ -7,7 +7,7 @@ import { isWhole } from '#test/harness/slow'
 import { cases } from './cases.ts'
 import { type Cast, makeCast, type Prepared, pathOf } from './matrix.ts'
 
-// What every list of the API does with `q`, `sort`, `created_after`, `created_before` and its filters.
+// Checks how every list of the API treats `q`, `sort`, `created_after`, `created_before` and its filters.
 
 const OPERATOR = 'operator@example.com'
 let service: Service
@@ -23,7 +23,7 @@ afterAll(() => service.stop())
 const shapeOf = (route: AnyRoute): Record<string, unknown> =>
   (route.query as { shape?: Record<string, unknown> } | undefined)?.shape ?? {}
 
-/** Lists whose order is part of what they are, and why they are not sorted or searched. */
+/** Lists with a fixed order, and what that order is. They cannot be sorted or searched. */
 const inTheirOwnOrder = {
   getExecutionNode: 'items of a map and turns of a loop, by their position',
   getReplay: 'the report of a replay, by its executions',
@@ -36,7 +36,7 @@ const inTheirOwnOrder = {
   listRecords: 'records of a dataset, by their position',
 }
 
-test('every list can be searched and sorted, but for those with an order of their own', () => {
+test('every list can be searched and sorted, except lists with a fixed order', () => {
   const lists = routes.filter((route) => route.method === 'GET' && 'cursor' in shapeOf(route))
   expect(lists.length).toBeGreaterThan(40)
   const plain = lists.filter((route) => !('sort' in shapeOf(route))).map(({ operation }) => operation)
@@ -62,16 +62,19 @@ type Described = { name: string; schema: { enum?: string[] } }
 
 type Operation = { operationId: string; parameters?: Described[] }
 
-/** As `npm run check` compares it with the routes; the service takes seconds to write it. */
+/**
+ * Reads the stored document, because the service needs seconds to write it. `npm run check` compares it with the
+ * routes.
+ */
 const operations = Object.values<Record<string, Operation>>(
   JSON.parse(readFileSync(join(import.meta.dirname, '..', '..', 'openapi.json'), 'utf8')).paths,
 ).flatMap((methods) => Object.values(methods))
 
-/** How many pages of one are read: the second is the first one that a cursor leads to. */
+/** The number of pages with one item that the test reads. The second page is the first one that needs a cursor. */
 const pages = isWhole ? 6 : 2
 
 describe('a list', () => {
-  test('is the same in pages of one and in one page, in its orders, and empty where nothing fits', async () => {
+  test('has the same items in pages of one and in one page, in each order, and is empty if nothing matches', async () => {
     const lists = routes.filter((route) => route.method === 'GET' && 'sort' in shapeOf(route))
     for (const route of lists) {
       const { operation } = route
@@ -86,7 +89,7 @@ describe('a list', () => {
       }
       const { parameters } = operations.find(({ operationId }) => operationId === operation)!
       const all = parameters!.find(({ name }) => name === 'sort')!.schema.enum!
-      // In short the usual order and the one after it: the others differ in a column.
+      // `npm test` checks the default order and the next one; the other orders differ only in the column.
       const orders = isWhole ? all : all.slice(0, 2)
       const paged = 'cursor' in shapeOf(route)
       for (const sort of orders) {

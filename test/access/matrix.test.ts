@@ -86,7 +86,10 @@ function callAs(
 
 const isRefusedInput = (status: number): boolean => [400, 415, 422].includes(status)
 
-/** In short the first of those who may call it, who has the fewest rights, and the author. The other ones are let in by `npm run test:slow`. */
+/**
+ * Returns the first kind (the one with the fewest rights) and the author, for `npm test`. `npm run test:slow` checks
+ * all kinds.
+ */
 const few = (letIn: Kind[]): Kind[] => letIn.filter((kind, at) => at === 0 || kind === 'author')
 
 const idsOf = (route: AnyRoute, { plainParameters = [] }: Case): string[] =>
@@ -98,31 +101,32 @@ function prefixOf(operation: string, name: string, { params }: Prepared): (typeo
   return prefix
 }
 
-/** Ids of this process increase. */
+/** Returns the actions recorded after this id. Ids of one process increase. */
 const entriesSince = (entryId: string): Promise<{ action: string }[]> =>
   service.sql('select action from audit_log where entry_id > $1', [entryId])
 
-/** What was made is where Location says, with the ETag that it was given. */
+/** Checks that the new resource is at the address in `Location` and has the same ETag as in the first response. */
 async function expectAtLocation(route: AnyRoute, made: Answer, kind: Kind, { token }: Prepared): Promise<void> {
   const { operation } = route
   const location = made.headers.get('location')
   expect([operation, made.status, location]).toEqual([operation, 201, expect.any(String)])
   // A ticket is for a socket, which answers no GET.
   if (location!.startsWith('/ws/')) return
-  // Each encoding has an ETag of its own; what a POST answers is not encoded.
+  // Each content encoding has its own ETag; the response to a POST is not encoded.
   const found = await cast[readerOf(kind, token)].call('GET', location!, { headers: { 'accept-encoding': 'identity' } })
   expect([operation, kind, location, found.status]).toEqual([operation, kind, location, 200])
   const [etag, read] = [made.headers.get('etag'), found.headers.get('etag')]
   if (etag !== null && read !== null && !moving.has(operation)) expect([operation, etag]).toEqual([operation, read])
 }
 
-// Also what holds for every operation, whoever calls it (`conventions.ts`): it is seen here, where everything is prepared.
+// This suite also checks the rules for every operation and every caller (`conventions.ts`), because all fixtures are
+// prepared here.
 describe('the access matrix', () => {
-  test('covers every operation there is, and no other', () => {
+  test('covers every operation of the API, and no other', () => {
     expect(Object.keys(cases).sort()).toEqual(routes.map(({ operation }) => operation).sort())
   })
 
-  test('has an ETag to compare for every change, but for those of what is nowhere shown alone', () => {
+  test('has an ETag to compare for every change, except changes of things that no GET returns alone', () => {
     const without = routes.filter((route) => isChange(route) && !route.current)
     expect(without.map(({ operation }) => operation).sort()).toEqual(Object.keys(withoutCurrent))
   })
@@ -192,8 +196,9 @@ describe('the access matrix', () => {
       expect(status).toBe(412)
     })
 
-    // Each field alone, in the whole run. In short all at once: a refusal names fields that are unknown, and those that the resource
-    // shows only once there is no unknown one, so that what it did not name is sent again.
+    // `npm run test:slow` sends each field alone. `npm test` sends all fields at once: a refusal names the unknown
+    // fields first, and the read-only fields only if no field is unknown. So the test sends the fields again that the
+    // refusal did not name.
     test(`${operation}: a field that the server owns is refused in a body, or not taken`, async () => {
       const route = routeOf()
       if (!takesFields(route) || theAble === undefined) return
@@ -223,7 +228,7 @@ describe('the access matrix', () => {
       }
     })
 
-    // They come last, because they change what was prepared. It serves until one of them has used it up.
+    // This test is last, because its calls change the fixture. A fixture is reused until a caller has used it up.
     test(`${operation}: anyone who may call it is let in, and leaves an entry in the audit log`, async () => {
       const route = routeOf()
       const seen: Partial<Expected> = {}
@@ -234,7 +239,7 @@ describe('the access matrix', () => {
           seen[kind] = isRefusedInput(status) ? 'ok' : status
           continue
         }
-        // Recorded again it is not made.
+        // A second call within the lifetime of a presence creates nothing, so its row is deleted first.
         if (operation === 'recordPresence') await service.sql('delete from presence')
         const before = newId()
         let answer = await callAs(kind, route, prepared)
@@ -245,7 +250,7 @@ describe('the access matrix', () => {
         if (answer.status < 300) examples.keep(operation, prepared.body, answer.body)
         if (at === 0 && isAudited(route) && !auditedElsewhere.has(operation))
           expect((await entriesSince(before)).length, `entries of ${operation}`).toBeGreaterThan(0)
-        // A second one may find what the first has made.
+        // A later caller may get the resource that the first caller created.
         if (makesSomething(route) && (at === 0 || answer.status === 201))
           await expectAtLocation(route, answer, kind, prepared)
         if (route.method !== 'GET') own.drop(one)
@@ -255,7 +260,7 @@ describe('the access matrix', () => {
     })
   }
 
-  test('leaves only entries in the audit log that the console has words for', async () => {
+  test('leaves only entries in the audit log for which the console has a text', async () => {
     const kept = await service.sql<{ action: string }>('select distinct action from audit_log')
     expect(kept.length).toBeGreaterThan(70)
     expect(kept.map(({ action }) => action).filter((action) => !hasWords(action))).toEqual([])

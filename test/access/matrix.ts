@@ -2,14 +2,14 @@ import type { AnyRoute } from '#platform/http/route'
 import type { SharedService } from '#test/harness/service'
 import { join, makeOperator, makePerson, makeWorkspace, type TestPerson, type TestWorkspace } from '#test/harness/world'
 
-// The access matrix: every operation there is, called by every kind of caller. Expectations are written from the tables
-// of the interface document, not from the code. An operation without a case fails the test.
+// The access matrix: every operation of the API, called by every kind of caller. The expectations come from the tables
+// of the interface document, not from the code. The test fails for an operation without a case.
 
-/** Who calls. All but the first four and the operator are in the workspace of the resource. */
+/** The kinds of callers. All but the first three and the operator are in the workspace of the resource. */
 export const kinds = [
   /** no credential */
   'nobody',
-  /** a credential that looks right and is not */
+  /** a credential that is well formed and does not exist */
   'wrongToken',
   /** owner of another workspace */
   'stranger',
@@ -19,11 +19,11 @@ export const kinds = [
   'viewer',
   /** workspace member without a role in the resource */
   'member',
-  /** workspace member whom the case made a viewer of the resource, where it has roles */
+  /** workspace member to whom the case gave the viewer role in the resource, if the resource has roles */
   'resourceViewer',
-  /** likewise a member of the resource */
+  /** workspace member to whom the case gave the member role in the resource, if the resource has roles */
   'resourceMember',
-  /** a workspace member who made the resource */
+  /** workspace member who created the resource */
   'author',
   /** owner of the workspace without a role in the resource */
   'workspaceOwner',
@@ -31,7 +31,7 @@ export const kinds = [
   'operator',
 ] as const
 export type Kind = (typeof kinds)[number]
-/** Those with an API key. */
+/** The callers with an API key. */
 export type Person = Exclude<Kind, 'nobody' | 'wrongToken'>
 
 export type Cast = Record<Person, TestPerson> & {
@@ -45,7 +45,7 @@ export type Prepared = {
   body?: unknown
   raw?: string | Buffer | FormData
   headers?: Record<string, string>
-  /** The right credential where it is not the person's API key: a webhook or an embed token. */
+  /** The right credential if it is not an API key: a webhook token or an embed token. */
   token?: string
 }
 
@@ -54,14 +54,17 @@ export type Expected = Record<Kind, number | 'ok'>
 
 export type Case = {
   expect: Expected
-  /** Makes what the path and the body name; called anew where a caller has used it up. */
+  /** Creates the things that the path and the body name. Called again after a caller has used them up. */
   prepare?(cast: Cast): Promise<Prepared>
   /**
-   * What all but the first of those who are let in send, where the work itself starts a process or a model: the input is refused,
-   * which happens only once access was granted.
+   * The request of every caller after the first, for operations whose work starts a process or calls a model. The input
+   * is invalid, and it is refused only after the access check has passed.
    */
   afterFirst?: Partial<Prepared>
-  /** Path parameters that are not ids of the workspace (slugs, provider names, secrets): left out of the foreign-id check. */
+  /**
+   * Path parameters that are not ids of the workspace (slugs, provider names, secrets). The check of foreign ids skips
+   * them.
+   */
   plainParameters?: string[]
 }
 
@@ -69,22 +72,22 @@ export type Cases = Record<string, Case>
 
 const outside = { nobody: 401, wrongToken: 401, stranger: 404 } as const
 
-/** Words for whole rows of expectations. `with` changes single kinds. */
+/** Names for whole rows of expectations. `withChanges` changes single kinds. */
 export const rows = {
   anyone: all('ok'),
-  /** Any signed-in person; what they see is their own. */
+  /** Every person who is signed in; each sees only their own data. */
   signedIn: { ...all('ok'), nobody: 401, wrongToken: 401 },
-  /** Own records only, addressed by id: nobody but the author sees it. */
+  /** Personal records that are addressed by id: only the author sees them. */
   ownOnly: { ...all(404), nobody: 401, wrongToken: 401, author: 'ok' },
   operators: { ...all(403), nobody: 401, wrongToken: 401, operator: 'ok' },
-  /** An empty cell, reading, addressed by an id of the workspace. */
+  /** An empty cell of the table, for reading, addressed by an id of the workspace. */
   workspaceRead: { ...all('ok'), ...outside, guest: 403, operator: 404 },
-  /** The same without an id in the path: strangers work in their own workspace. */
+  /** As above, without an id in the path: strangers work in their own workspace. */
   selectedRead: { ...all('ok'), nobody: 401, wrongToken: 401, guest: 403 },
-  /** An empty cell, writing. */
+  /** An empty cell of the table, for writing. */
   workspaceWrite: { ...all('ok'), ...outside, guest: 403, viewer: 403, operator: 404 },
   selectedWrite: { ...all('ok'), nobody: 401, wrongToken: 401, guest: 403, viewer: 403 },
-  /** The workspace owner alone. */
+  /** Only the owner of the workspace. */
   workspaceOwnerOnly: { ...all(403), ...outside, workspaceOwner: 'ok', operator: 404 },
   selectedOwnerOnly: {
     ...all(403),
@@ -100,7 +103,7 @@ export const rows = {
   ownerOrMember: { ...all(403), ...outside, author: 'ok', resourceMember: 'ok', operator: 404 },
   /** "any member" or "any member or viewer" of such a resource. */
   anyMember: { ...all(403), ...outside, author: 'ok', resourceMember: 'ok', resourceViewer: 'ok', operator: 404 },
-  /** The same three for resources that outsiders in the workspace do not see at all. */
+  /** The same three rows for resources that other members of the workspace do not see at all. */
   hiddenOwnerOnly: {
     ...all(404),
     nobody: 401,
@@ -125,7 +128,7 @@ export const rows = {
     resourceMember: 'ok',
     resourceViewer: 'ok',
   },
-  /** A token of its own decides; everybody here presents the right one but the first two. */
+  /** A token decides. All kinds but the first two send the right token. */
   byToken: { ...all('ok'), nobody: 401, wrongToken: 401 },
 } satisfies Record<string, Expected>
 
@@ -135,7 +138,9 @@ function all(expected: number | 'ok'): Expected {
 
 export const withChanges = (row: Expected, changes: Partial<Expected>): Expected => ({ ...row, ...changes })
 
-/** `operatorEmail`: an operator of this service; a shared one has its own. */
+/**
+ * Creates a person of each kind. `operatorEmail`: the operator of this service; a shared service has its own operators.
+ */
 export async function makeCast(service: SharedService, operatorEmail?: string): Promise<Cast> {
   const people = {} as Record<Person, TestPerson>
   for (const kind of kinds) {
@@ -166,7 +171,7 @@ export function pathOf(route: AnyRoute, prepared: Prepared): string {
   return filled + (prepared.query ?? '')
 }
 
-/** A second tenant, whose ids are the foreign ones. */
+/** A cast of a second tenant, whose ids are foreign to the first. */
 export const castOfStranger = (cast: Cast, workspace: TestWorkspace): Cast => ({
   ...cast,
   workspace,

@@ -65,7 +65,7 @@ export const notificationCases: Cases = {
   deleteChannelIdentity: { expect: withChanges(rows.ownOnly, { guest: 403 }), prepare: (cast) => identity(cast) },
 }
 
-/** An account in a channel that the author has proven. */
+/** Prepares an account in a channel that the author has verified. */
 const identity = async (cast: Cast) => {
   const [config_id, identityId] = [await channel(cast), newId()]
   await cast.service.sql(

@@ -23,7 +23,7 @@ async function asked(cast: Cast) {
   }
 }
 
-/** As the author would have allowed it in a browser. */
+/** Prepares a grant as if the author had allowed it in a browser. */
 async function granted(cast: Cast) {
   const client_id = await registered(cast)
   const [grantId, code] = [newId(), newSecret('hc')]
@@ -46,7 +46,7 @@ const withGrant = async (cast: Cast): Promise<Prepared> => {
   return {}
 }
 
-/** Programs of one's own; viewers have them too. */
+/** A person's own programs; viewers can have programs too. */
 const own = withChanges(rows.ownOnly, { guest: 403 })
 
 export const oauthCases: Cases = {
@@ -78,7 +78,7 @@ export const oauthCases: Cases = {
     expect: rows.selectedRead,
     prepare: async (cast) => ({ query: `?${new URLSearchParams(await asked(cast))}` }),
   },
-  // Allowed in a browser alone; the callers here have keys.
+  // Can be allowed only in a browser; the callers here have keys.
   decideAuthorization: {
     expect: withChanges(rows.selectedRead, {
       author: 409,

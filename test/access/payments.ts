@@ -1,9 +1,9 @@
 import { newId, toWire } from '#platform/ids'
 import { type Cases, type Cast, type Expected, kinds, rows, withChanges } from './matrix.ts'
 
-// The built-in provider; what Stripe does is tested in its own files.
+// These cases use the built-in provider; Stripe has its own tests.
 
-/** Guests see no payment method; members see them and change nothing. */
+/** Guests see no payment method; members see payment methods but cannot change them. */
 const ownerOfMethod = withChanges(rows.workspaceOwnerOnly, { guest: 404 })
 
 const all = (expected: number): Expected => Object.fromEntries(kinds.map((kind) => [kind, expected])) as Expected
@@ -35,7 +35,7 @@ async function method(cast: Cast) {
   return { params: { payment_method_id: confirmed.body.payment_method.payment_method_id as string } }
 }
 
-/** Anyone who may change their workspace's subscription, each in their own workspace. */
+/** Callers who may change the subscription of their own workspace. */
 const payers = ({ workspaceOwner, stranger, operator }: Cast) => [workspaceOwner, stranger, operator]
 
 async function subscribed(cast: Cast): Promise<string> {
@@ -84,7 +84,7 @@ export const paymentCases: Cases = {
     expect: rows.operators,
     prepare: async () => ({ body: { name: 'Case', amount: 0, currency: 'eur', interval: 'month' } }),
   },
-  // A plan belongs to the org, so its id is no secret of a workspace.
+  // A plan belongs to the org, so its id is not secret.
   getPlan: {
     expect: rows.anyone,
     prepare: async (cast) => ({ params: { plan_id: await freePlan(cast) } }),
@@ -125,6 +125,6 @@ export const paymentCases: Cases = {
   },
   getUsage: { expect: rows.selectedRead },
   moveTestClock: { expect: rows.operators, prepare: async () => ({ body: { now: new Date().toISOString() } }) },
-  // Only a signature lets anybody in, and this installation has no secret to check one with.
+  // Only a signature gives access, and this installation has no secret to check a signature with.
   receiveStripeWebhook: { expect: all(401), prepare: async () => ({ raw: '{}' }) },
 }

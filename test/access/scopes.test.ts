@@ -6,8 +6,8 @@ import { useSharedService } from '#test/harness/service'
 import { isWhole } from '#test/harness/slow'
 import { makeWorld, type World } from '#test/harness/world'
 
-// Every operation there is, called with a key of each scope. Whether the key is let through is decided before anything else
-// about the request, so that no resource need exist.
+// Calls every operation with a key of each scope. The scope is checked before anything else in the request, so no
+// resource has to exist.
 
 const service = useSharedService()
 let world: World
@@ -32,7 +32,9 @@ async function keyOf(scope: string): Promise<void> {
 const somewhere = (path: string): string =>
   path.replaceAll(/:(\w+)/g, (_, name: string) => (name.endsWith('_id') ? toWire('usr', newId()) : 'none'))
 
-/** What model/scopes.test.ts says of every scope is seen here on the one that is asked for and on one that does not grant it. */
+/**
+ * Returns the required scope and one that does not grant it, for `npm test`. model/scopes.test.ts covers all scopes.
+ */
 const few = (area: string, wanted: string): string[] => {
   const without = scopeVerbs.map((verb) => `${area}:${verb}`).find((scope) => !grants([scope], wanted))
   return without === undefined ? [wanted] : [wanted, without]
@@ -50,13 +52,13 @@ const isRefused = async (route: AnyRoute, scope: string): Promise<boolean> => {
 }
 
 describe('the scope of an operation', () => {
-  test('is declared for each that a key can call', () => {
+  test('is declared for every operation that a key can call', () => {
     const without = routes.filter(({ scope }) => scope === null)
     const called = without.filter(({ access }) => access.word !== 'anyone' && access.word !== 'token')
     expect(called.map(({ operation }) => operation).sort()).toEqual(['getMe', 'signOut'])
   })
 
-  test('is read for nothing that changes something, and admin for what owners of the workspace and operators do', () => {
+  test('is read only for operations that change nothing, and admin for operations of workspace owners and operators', () => {
     const tickets = /^(?:create\w+Ticket|searchKnowledge)$/
     for (const { operation, method, scope, access } of routes.filter((route) => route.scope !== null)) {
       const verb = scope!.split(':')[1]
@@ -67,7 +69,7 @@ describe('the scope of an operation', () => {
     }
   })
 
-  test('is asked of every key: each scope opens what it says and nothing else', async () => {
+  test('is checked for every key: each scope grants its operations and no others', async () => {
     const unlike: string[] = []
     for (const route of routes.filter(({ scope }) => scope !== null)) {
       const [area] = route.scope!.split(':')
@@ -80,7 +82,7 @@ describe('the scope of an operation', () => {
     expect(unlike).toEqual([])
   })
 
-  test('is not asked of a session or of a key without scopes', async () => {
+  test('is not checked for a session or a key without scopes', async () => {
     const unlike: string[] = []
     for (const route of routes.filter(({ scope, method }) => scope !== null && method === 'GET')) {
       const { body } = await world.owner.call('GET', somewhere(route.path))

@@ -13,10 +13,10 @@ const key = async (cast: Cast) => {
 }
 
 const reading = withChanges(rows.selectedRead, { stranger: 404, operator: 404 })
-// Owners of other workspaces are owners of the one they have selected, and find no such account there.
+// Owners of other workspaces are owners in the workspace they have selected, which has no such account.
 const owning = withChanges(rows.selectedOwnerOnly, { stranger: 404, operator: 404 })
 
-/** The author of the cast is no owner: foreign ids are compared in the tests of the area. */
+/** The author of the cast is not an owner, so the tests of the area compare the responses to foreign ids. */
 const plainParameters = ['user_id', 'key_id']
 
 export const serviceAccountCases: Cases = {

@@ -1,16 +1,16 @@
 import { type Cases, type Cast, rows, withChanges } from './matrix.ts'
 
-/** Anyone who may ask learns that there are no such choices. */
+/** Every caller who may ask gets 422, because the service has no such options. */
 const asking = Object.fromEntries(
   Object.entries(rows.selectedWrite).map(([kind, expected]) => [kind, expected === 'ok' ? 422 : expected]),
 ) as typeof rows.selectedWrite
 
-/** Only pieces can say whether a credential works. */
+/** Every caller who may ask gets 404, because only pieces can check a credential. */
 const nothingToTry = Object.fromEntries(
   Object.entries(rows.selectedWrite).map(([kind, expected]) => [kind, expected === 'ok' ? 404 : expected]),
 ) as typeof rows.selectedWrite
 
-/** Nobody has the address of a registration at a vendor. */
+/** Every caller gets 404, because no registration at a vendor has this address. */
 const nobodys = Object.fromEntries(
   Object.entries(rows.anyone).map(([kind, expected]) => [kind, expected === 'ok' ? 404 : expected]),
 ) as typeof rows.anyone
@@ -29,7 +29,7 @@ const newImport = async () => {
   return { body: { name: `shop_${made}`, document } }
 }
 
-/** The oldest makes room: a workspace imports fifty at most. */
+/** Deletes earlier imports first, because a workspace can import at most fifty services. */
 async function imported({ author, workspace, service: running }: Cast) {
   await running.sql('delete from imported_services where workspace_id = $1', [workspace.uuid])
   const { body } = await author.call('POST', '/api/services/import', await newImport())
@@ -49,7 +49,7 @@ export const serviceCases: Cases = {
   },
   importService: { expect: rows.selectedWrite, prepare: newImport, afterFirst: { body: { name: 'shop' } } },
   previewServiceImport: { expect: rows.selectedWrite, prepare: newImport, afterFirst: { body: { name: 'shop' } } },
-  // Everybody in the workspace may call it; it is changed by who made it and by owners.
+  // Everyone in the workspace may call the service; only its creator and the owners of the workspace may change it.
   deleteService: {
     expect: withChanges(rows.workspaceWrite, { member: 403, resourceViewer: 403, resourceMember: 403 }),
     prepare: imported,

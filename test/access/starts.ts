@@ -31,7 +31,7 @@ async function hook(cast: Cast): Promise<Prepared> {
   return { params: params!, token: body.token, body: {} }
 }
 
-/** The token is in the address: anyone who has that may call. */
+/** Prepares a token in the address: every caller who has the address may call it. */
 const inbound =
   (method: string) =>
   async (cast: Cast): Promise<Prepared> => {
@@ -57,7 +57,7 @@ async function hooked(cast: Cast): Promise<Prepared> {
   return { params: { ...prepared.params, execution_id: body.execution_id }, token: prepared.token! }
 }
 
-/** Looks at an address that is refused, so that nothing leaves. */
+/** Polls an address that is refused, so that no request leaves the machine. */
 const newTrigger = { service: 'rss', trigger: 'new_item', args: { url: 'http://127.0.0.1:9/feed' } }
 
 const triggered = async (cast: Cast) => {

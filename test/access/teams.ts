@@ -1,6 +1,6 @@
 import { type Cases, type Cast, rows, withChanges } from './matrix.ts'
 
-/** Guests do not see teams; the team's creator and workspace owners change them. */
+/** Guests do not see teams; the team's creator and the owners of the workspace change teams. */
 const changing = withChanges(rows.ownerOnly, { workspaceOwner: 'ok', guest: 404 })
 
 const team = async ({ author }: Cast) => {

@@ -3,7 +3,7 @@ import { freshEmail } from '#test/harness/browser'
 import { makeTemplate, makeToken, visit } from '#test/harness/widget'
 import { type Cases, type Cast, type Expected, type Prepared, rows, withChanges } from './matrix.ts'
 
-/** A thread of the author's, with a member and a viewer. */
+/** Creates a thread that the author owns, with a member and a viewer. */
 async function makeThread({ author, resourceMember, resourceViewer }: Cast): Promise<string> {
   const { body, text } = await author.call('POST', '/api/chat-thread', { body: { title: 'Case' } })
   if (!body?.thread_id) throw new Error(text)
@@ -57,7 +57,10 @@ async function signedAddress(cast: Cast): Promise<Prepared> {
   return { params: { audio_id: body.audio_id, grant: playback.url.split('/').at(-1) } }
 }
 
-/** A visitor of the author's template wrote; others with a role elsewhere have none here. */
+/**
+ * Prepares a message from a visitor of the author's template. The other people of the cast have no role in this
+ * template.
+ */
 export async function visited({ author, service }: Cast): Promise<Prepared> {
   const template = await makeTemplate(author, [])
   const { token } = await makeToken(author, `/api/templates/${template}`)
@@ -67,13 +70,13 @@ export async function visited({ author, service }: Cast): Promise<Prepared> {
 export const answeredFor: Expected = withChanges(rows.ownOnly, { workspaceOwner: 'ok' })
 
 export const threadCases: Cases = {
-  // Guests too: they see the threads they were invited to.
+  // Guests may call it too: they see the threads that they were invited to.
   listThreads: { expect: rows.signedIn },
   createThread: { expect: rows.selectedWrite, prepare: async () => ({ body: { title: 'Case' } }) },
   getThread: { expect: rows.hiddenAnyMember, prepare: thread },
   listThreadMessages: { expect: rows.hiddenAnyMember, prepare: thread },
   postThreadMessage: { expect: rows.hiddenOwnerOrMember, prepare: withBody(() => ({ text: 'Hello' })) },
-  // There is no such form; that is looked at once the caller may act.
+  // The form does not exist; that is checked only after the access check.
   actOnThreadForm: {
     expect: withChanges(rows.hiddenOwnerOrMember, { author: 422, resourceMember: 422 }),
     prepare: withBody(() => ({ action: 'cancel', form_id: toWire('form', newId()) })),
@@ -86,7 +89,7 @@ export const threadCases: Cases = {
     expect: rows.hiddenOwnerOnly,
     prepare: async (cast) => ({ ...(await viewerOf(cast)), body: { role: 'member' } }),
   },
-  // The viewer leaves.
+  // The viewer may leave the thread.
   removeThreadMember: { expect: withChanges(rows.hiddenOwnerOnly, { resourceViewer: 'ok' }), prepare: viewerOf },
   getThreadAudio: { expect: rows.hiddenAnyMember, prepare: clip },
   speakInThread: {

@@ -2,7 +2,7 @@ import { type Cases, type Cast, rows, withChanges } from './matrix.ts'
 
 const outside = { stranger: 404, operator: 404 } as const
 const reading = withChanges(rows.selectedRead, outside)
-/** Members change what they added, owners of the workspace any. */
+/** Members change what they added; owners of the workspace change everything. */
 const changing = withChanges(rows.selectedWrite, { ...outside, member: 403, resourceViewer: 403, resourceMember: 403 })
 
 let made = 0
@@ -17,7 +17,7 @@ export const variableCases: Cases = {
   listVariables: { expect: rows.selectedRead },
   getVariable: { expect: reading, prepare: variable, plainParameters: ['name'] },
   putVariable: {
-    // Strangers add one of that name to their own workspace.
+    // Strangers add a variable with this name to their own workspace.
     expect: withChanges(changing, { stranger: 'ok', operator: 'ok' }),
     prepare: async (cast) => ({ ...(await variable(cast)), body: { value: 2 } }),
     plainParameters: ['name'],

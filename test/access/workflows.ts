@@ -6,7 +6,7 @@ const definition = {
   output: { $ref: 'nodes.one.output' },
 }
 
-/** A workflow of the author's, with a member and a viewer. */
+/** Creates a workflow that the author owns, with a member and a viewer. */
 export async function makeWorkflow(
   { author, resourceMember, resourceViewer }: Cast,
   graph: unknown = definition,
@@ -44,7 +44,7 @@ async function diff(cast: Cast): Promise<Prepared> {
   return { params: { workflow_id: params!.workflow_id!, version_a: params!.version_id!, version_b: body.version_id } }
 }
 
-/** Offered by the author to a member of the workflow. */
+/** Prepares a transfer that the author offers to a member of the workflow. */
 async function offered(cast: Cast): Promise<Prepared> {
   const { params } = await workflow(cast)
   await cast.author.call('POST', `/api/workflows/${params!.workflow_id}/transfer`, {
@@ -53,7 +53,7 @@ async function offered(cast: Cast): Promise<Prepared> {
   return { params: params! }
 }
 
-/** A workflow whose run has stored something. */
+/** Prepares a workflow with an execution that has stored a value. */
 async function remembering(cast: Cast): Promise<Prepared> {
   const storing = { nodes: [{ id: 's', type: 'state.set', args: { key: 'cursor', value: 7 } }], edges: [] }
   const workflow_id = await makeWorkflow(cast, storing)
@@ -61,7 +61,7 @@ async function remembering(cast: Cast): Promise<Prepared> {
   return { params: { workflow_id, key: 'cursor' } }
 }
 
-/** Readable in the whole workspace; guests see only what they were invited to. */
+/** Everyone in the workspace can read it; guests see only what they were invited to. */
 const seenByWorkspace = withChanges(rows.workspaceRead, { guest: 404 })
 
 export const unseen = { guest: 404 } as const
@@ -91,7 +91,7 @@ export const workflowCases: Cases = {
   callMcp: { expect: rows.selectedRead, prepare: async () => ({ body: { jsonrpc: '2.0', id: 1, method: 'ping' } }) },
   getEngineHealth: { expect: rows.operators },
   listAlertRules: { expect: rows.selectedRead },
-  // Who does not see the workflow names one that is not there.
+  // For a caller who does not see the workflow, the workflow does not exist.
   createAlertRule: {
     expect: withChanges(rows.selectedWrite, { stranger: 422, operator: 422, member: 422 }),
     prepare: async (cast) => ({ body: newAlertRule((await workflow(cast)).params!.workflow_id!) }),
@@ -115,7 +115,7 @@ export const workflowCases: Cases = {
     expect: rows.operators,
     prepare: async () => ({ body: { prices: [{ model: 'openai/gpt-4o', input: 2.5, output: 10 }] } }),
   },
-  // Only the program itself looks after keys.
+  // Only the program manages keys; the service alone answers 503.
   getKeyRotation: { expect: withChanges(rows.operators, { operator: 503 }) },
   rotateKey: { expect: withChanges(rows.operators, { operator: 503 }), prepare: async () => ({ body: {} }) },
   trustWorkspace: {
@@ -139,7 +139,7 @@ export const workflowCases: Cases = {
   deleteWorkflow: { expect: withChanges(rows.ownerOnly, unseen), prepare: workflow },
   pauseWorkflow: { expect: withChanges(rows.ownerOnly, unseen), prepare: workflow },
   resumeWorkflow: { expect: withChanges(rows.ownerOnly, unseen), prepare: workflow },
-  // What the caller may not delete is refused in the answer.
+  // The response lists each workflow that the caller may not delete.
   deleteWorkflows: {
     expect: rows.selectedRead,
     prepare: async (cast) => ({ body: { workflow_ids: [await makeWorkflow(cast)] } }),
@@ -160,7 +160,7 @@ export const workflowCases: Cases = {
     expect: withChanges(rows.ownerOnly, unseen),
     prepare: async (cast) => ({ ...(await workflow(cast)), body: { user_id: cast.resourceMember.id } }),
   },
-  // Only for whom it is between; to all others there is no offer.
+  // Only the two people of the transfer see it; for all others it does not exist.
   getTransfer: { expect: withChanges(rows.hiddenOwnerOrMember, { resourceViewer: 404 }), prepare: offered },
   withdrawTransfer: { expect: withChanges(rows.ownerOnly, unseen), prepare: offered },
   acceptTransfer: {

@@ -18,7 +18,7 @@ const withInvitation = async (cast: Cast) => {
   return { params: { workspace_id: cast.workspace.id, invitation_id: body.invitation_id as string } }
 }
 
-/** One to delete, with the cast's roles in it. */
+/** Prepares a workspace to delete, in which the cast has the same roles. */
 const doomed = async (cast: Cast) => {
   const { body } = await cast.workspaceOwner.call('POST', '/api/workspaces', { body: { name: 'Doomed' } })
   await cast.service.sql(
@@ -30,7 +30,8 @@ const doomed = async (cast: Cast) => {
   return { params: { workspace_id: body.workspace_id as string } }
 }
 
-// The owner's routes refuse everybody else before they look at whom the path names; tests of the area compare those bytes.
+// The routes for owners refuse all other callers before they check the ids in the path; tests of the area compare those
+// responses.
 export const workspaceCases: Cases = {
   listWorkspaces: { expect: rows.signedIn },
   getSavedViews: { expect: rows.selectedRead },
@@ -45,7 +46,7 @@ export const workspaceCases: Cases = {
     prepare: async (cast) => ({ ...(await workspace(cast)), body: { name: 'Renamed' } }),
   },
   deleteWorkspace: { expect: rows.workspaceOwnerOnly, prepare: doomed },
-  // The cast comes with API keys, which keep no selection: anyone who may select is told so.
+  // API keys keep no selection, so every caller who may select a workspace gets 409.
   selectWorkspace: {
     expect: withChanges(rows.workspaceRead, {
       guest: 409,

@@ -5,12 +5,12 @@ import { signUp } from '../harness/browser.ts'
 import { useSharedService } from '../harness/service.ts'
 import { furnish } from './furnish.ts'
 
-// What outsiders try. The matrix in access/ covers every id in a path, every kind of caller, fields that the server owns and cursors;
-// bodies.test.ts the ids inside bodies. Here are credentials that are none, and other spellings.
+// Attacks from outside. The matrix in access/ covers ids in paths, kinds of callers, fields that the server sets, and
+// cursors; bodies.test.ts covers ids in bodies. This file covers invalid credentials and other spellings of addresses.
 
 const service = useSharedService()
 let cast: Cast
-/** Things of ours, by name. */
+/** Ids in our workspace, by name. */
 let ours: Record<string, string>
 
 beforeAll(async () => {
@@ -18,8 +18,8 @@ beforeAll(async () => {
   ours = await furnish(cast.author)
 })
 
-describe('what is no credential', () => {
-  test('opens nothing: empty, null, of another kind, twice, or in the address', async () => {
+describe('an invalid credential', () => {
+  test('gives no access: empty, null, of another kind, twice, or in the address', async () => {
     const { body } = await cast.author.call('POST', `/api/workflows/${ours.wf}/tokens`, { body: {} })
     const trigger = `/api/webhooks/workflow/${ours.wf}/trigger`
     expect((await service().call('POST', trigger, { token: body.token })).status).toBe(202)
@@ -47,7 +47,7 @@ describe('what is no credential', () => {
         expect([authorization.slice(0, 30), path, status]).toEqual([authorization.slice(0, 30), path, 401])
       }
     }
-    // Each kind of token where the other belongs.
+    // Each kind of token is sent where the other kind belongs.
     expect((await service().call('POST', trigger, { token: cast.author.key })).status).toBe(401)
     expect((await service().call('GET', '/api/workflows', { token: body.token })).status).toBe(401)
     for (const query of [
@@ -63,7 +63,7 @@ describe('what is no credential', () => {
       expect((await service().call('GET', `/api/workflows${query}`)).status).toBe(401)
   })
 
-  test('is refused before the id is looked at, and a good one does not make an ill-formed id any better', async () => {
+  test('is refused before the id is checked; with a valid token an invalid id is still refused', async () => {
     const { body } = await cast.author.call('POST', `/api/workflows/${ours.wf}/tokens`, { body: {} })
     const at = (workflow: string, execution: string) => `/api/webhooks/workflow/${workflow}/executions/${execution}`
     const status = async (path: string, token?: string) =>
@@ -75,13 +75,13 @@ describe('what is no credential', () => {
     expect(await status(at(ours.wf!, toWire('exe', newId())), body.token)).toBe(404)
   })
 
-  test('a bad key is not made good by a session that is sent along', async () => {
+  test('is refused even if a valid session is sent with it', async () => {
     const { browser } = await signUp(service().base)
     expect((await browser.call('GET', '/auth/me')).status).toBe(200)
     expect((await browser.call('GET', '/auth/me', { token: newSecret('hk') })).status).toBe(401)
   })
 
-  test('a cookie of another site’s page changes nothing, whatever it says of itself', async () => {
+  test('a session cookie sent from another site cannot change anything', async () => {
     const { browser } = await signUp(service().base)
     const attempts: Record<string, string>[] = [
       { origin: 'https://evil.example' },
@@ -98,7 +98,7 @@ describe('what is no credential', () => {
   })
 })
 
-test('a notification links to the console or the web, never to another host in disguise', async () => {
+test('a notification can link only to the console or a web page, not to a disguised host', async () => {
   const linking = (link: string) =>
     cast.author.call('POST', '/api/workflows', {
       body: {
@@ -113,7 +113,7 @@ test('a notification links to the console or the web, never to another host in d
 })
 
 describe('other spellings of an address', () => {
-  test('are not it', async () => {
+  test('are refused', async () => {
     for (const path of [
       '/api/workflows/',
       '/API/workflows',
@@ -140,7 +140,7 @@ describe('other spellings of an address', () => {
     }
   })
 
-  test('an address that only reads changes nothing, asked with any other verb', async () => {
+  test('a read-only address changes nothing with any other method', async () => {
     for (const method of ['PUT', 'PATCH', 'DELETE'])
       expect([method, (await cast.author.call(method, '/api/workflows')).status]).toEqual([method, 405])
     const forged = await cast.author.call('GET', `/api/workflows/${ours.wf}`, {

@@ -7,11 +7,11 @@ import { type Answer, useSharedService } from '../harness/service.ts'
 import { makeWorkspace } from '../harness/world.ts'
 import { constant, furnish } from './furnish.ts'
 
-// Every place in a body that names something by its id. Ids in paths are those of the matrix in access/.
+// Covers every field of a body that contains an id. The matrix in access/ covers ids in paths.
 
 const service = useSharedService()
 let cast: Cast
-/** Things of another workspace, and of ours, by their prefix. */
+/** Ids in another workspace and in our workspace, by prefix. */
 let theirs: Record<string, string>
 let ours: Record<string, string>
 
@@ -63,7 +63,10 @@ const languageModel = () => `/api/workspaces/${cast.workspace.id}/language-model
 const alert = { name: 'R', kind: 'failure_rate', threshold: 0.5 }
 
 type Request = readonly [method: string, path: string, body: unknown]
-/** Every place in a body that names something of the workspace: its kind, and the request with an id put there. */
+/**
+ * Every field of a body that names something in the workspace: the prefix of its id, and a request with a given id in
+ * that field.
+ */
 const places: Record<string, [Prefix, (id: string) => Request]> = {
   'member of a new workflow': ['usr', (id) => ['POST', '/api/workflows', { name: 'W', members: [{ user_id: id }] }]],
   'member of a workflow': ['usr', (id) => ['PATCH', `/api/workflows/${ours.wf}`, { members: [{ user_id: id }] }]],
@@ -441,7 +444,7 @@ const places: Record<string, [Prefix, (id: string) => Request]> = {
   ],
 }
 
-/** Places that only an owner of the workspace may fill. */
+/** Fields that only an owner of the workspace may set. */
 const byOwner = new Set([
   'company a workspace moves to',
   'plan of a subscription',
@@ -449,7 +452,7 @@ const byOwner = new Set([
   'fallback of the language model',
 ])
 
-/** Places where what is ours does not belong either: a suite of another workflow, a credential of another kind. */
+/** Fields that refuse our id too: it is a suite of another workflow, or a credential of another kind. */
 const refusesOurs = new Set([
   'suite before activation of a new one',
   'credential of embeddings',
@@ -473,7 +476,7 @@ describe('an id inside a body', () => {
         code: 'unknown_reference',
       })
       expect(new Set(answers.map(({ text }) => text)).size, answers.map(({ text }) => text).join('\n')).toBe(1)
-      // The same request with what is ours is taken: it was the id that was refused.
+      // The same request with our id is accepted, which proves that the id was the reason for the refusal.
       if (ours[prefix] === undefined || caller !== cast.author || refusesOurs.has(place)) return
       const { status, body } = await ask(prefix === 'usr' ? cast.member.id : ours[prefix])
       expect([status < 300 || body.code !== 'unknown_reference', status]).toEqual([true, expect.any(Number)])
@@ -481,7 +484,7 @@ describe('an id inside a body', () => {
   }
 })
 
-/** Ids in bodies that need no place above, and why. */
+/** Fields with ids that need no request above, with the reason. */
 const elsewhere: Record<string, string> = {
   'POST /auth/api-keys/delete /key_ids/*': 'each id has a result of its own: see the tests of bulk operations',
   'POST /api/workflows/delete /workflow_ids/*': 'each id has a result of its own: see the tests of bulk operations',
@@ -533,7 +536,7 @@ const document = JSON.parse(readFileSync(join(import.meta.dirname, '../../openap
 const isId = ({ examples }: Shape): boolean =>
   examples?.some((example) => /^[a-z]+_01kf3v6h2he3wtpk1fw5c0wz9d$/.test(String(example))) === true
 
-/** The paths of what a schema accepts and `wanted` chooses, with `*` for an item of a list. */
+/** Returns the paths of all schemas within a schema that `wanted` accepts, with `*` for an item of a list. */
 function pathsIn(given: Shape, wanted: (schema: Shape) => boolean, at = '', above: string[] = []): string[] {
   if (given.$ref && above.includes(given.$ref)) return []
   const within = given.$ref ? [...above, given.$ref] : above
@@ -549,7 +552,7 @@ function pathsIn(given: Shape, wanted: (schema: Shape) => boolean, at = '', abov
   ]
 }
 
-/** Where in a value a text stands, with `*` for each position of a list. */
+/** Returns the paths in a value at which a text is, with `*` for each position of a list. */
 function placesOf(text: string, value: unknown, at = ''): string[] {
   if (value === text) return [at]
   if (typeof value !== 'object' || value === null) return []
@@ -564,7 +567,7 @@ const operationOf = (method: string, path: string): string => {
   return `${method} ${known.includes(path) ? path : known.find(matches)}`
 }
 
-test('every id that a body takes has a place here, or a reason', () => {
+test('every field of a body that contains an id has a request or a reason here', () => {
   const covered = Object.values(places).flatMap(([, request]) => {
     const [method, path, body] = request(MARK)
     return placesOf(MARK, body).map((at) => `${operationOf(method, path)} ${at}`)
@@ -584,7 +587,7 @@ test('every id that a body takes has a place here, or a reason', () => {
 type Node = { type: string; args: { body?: { nodes: Node[] } } }
 const nodesIn = (nodes: Node[]): Node[] => nodes.flatMap((node) => [node, ...nodesIn(node.args.body?.nodes ?? [])])
 
-test('every id that a node takes has a place here', () => {
+test('every argument of a node that contains an id has a request here', () => {
   const covered = Object.values(places).flatMap(([, request]) => {
     const { definition } = request(MARK)[2] as { definition?: { nodes: Node[] } }
     return nodesIn(definition?.nodes ?? []).flatMap(({ type, args }) =>

@@ -3,7 +3,7 @@ import type { Cast } from '../access/matrix.ts'
 
 export const constant = { nodes: [{ id: 'a', type: 'set', args: { values: { a: 1 } } }], edges: [] }
 
-/** One thing of each kind that a body can name. */
+/** Creates one thing of each kind that a body can name, and returns their ids. */
 export async function furnish(person: Cast['author']): Promise<Record<string, string>> {
   const make = async (path: string, body: unknown): Promise<Record<string, string>> => {
     const answer = await person.call('POST', path, { body })

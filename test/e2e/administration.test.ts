@@ -78,7 +78,7 @@ describe.skipIf(noBrowser)('administration', () => {
       ['/billing/invoices', '€49.00'],
     ])
 
-    // Somebody without a card is asked for it in the same dialog.
+    // A person without a card enters it in the same dialog.
     const grace = await site().signUp('Grace')
     await grace.page.goto('/billing')
     await grace.page.getByRole('button', { name: 'Subscribe: Team' }).click()
@@ -90,7 +90,7 @@ describe.skipIf(noBrowser)('administration', () => {
     await grace.page.getByRole('listitem').filter({ hasText: 'Team' }).getByText('Current plan').waitFor()
   })
 
-  it('a webhook token is made, and a program starts the workflow with it', async () => {
+  it('a webhook token is created, and a program starts the workflow with it', async () => {
     const ada = await site().signUp('Ada')
     const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', {
       name: 'Echo',
@@ -148,7 +148,7 @@ describe.skipIf(noBrowser)('administration', () => {
     await page.getByText('The signature header is missing').waitFor()
   })
 
-  it('an API key is shown once, works, and stops working', async () => {
+  it('an API key is shown once, works, and stops working after it is deleted', async () => {
     const ada = await site().signUp('Ada')
     await ada.page.goto('/keys')
     await ada.page.getByRole('button', { name: 'New API key' }).first().click()
@@ -244,7 +244,7 @@ describe.skipIf(noBrowser)('administration', () => {
     await page.getByRole('heading', { name: 'Imported orders' }).waitFor()
   })
 
-  it('a notification arrives while one looks, and what tenants wrote stays text', async () => {
+  it('a notification arrives without a reload, and markup in its text is not executed', async () => {
     const ada = await site().signUp('Ada')
     await ada.page.goto('/notifications')
     await ada.page.getByText('Live', { exact: true }).waitFor()
@@ -298,7 +298,7 @@ describe.skipIf(noBrowser)('administration', () => {
       ['/operators/plans', 'Billing clock'],
     ])
 
-    // Names of other tenants, not their ids.
+    // Operators see names of other tenants, not their ids.
     await olga.page.goto('/operators/tenants')
     await olga.page
       .getByRole('row', { name: /Ada's place company .* Ada / })
@@ -306,7 +306,7 @@ describe.skipIf(noBrowser)('administration', () => {
       .waitFor()
     await olga.page.goto('/operators/plans')
 
-    // What a plan charges for models, and limits that the form does not show stay.
+    // A plan has a price for models; limits that the form does not show stay unchanged.
     await olga.page.getByRole('button', { name: 'New plan' }).first().click()
     const form = olga.page.getByRole('dialog')
     await form.getByLabel('Name', { exact: true }).fill('Metered')

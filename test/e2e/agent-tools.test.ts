@@ -4,14 +4,14 @@ import { fromWire } from '#platform/ids'
 import { checkPage } from '#test/harness/axe'
 import { eventually, noBrowser, useSite } from '#test/harness/site'
 
-// The tools of an agent: chosen, their arguments limited, and their calls put before people.
+// The tools of an agent: the user chooses them, limits their arguments, and requires approval for their calls.
 
 const inspector = (page: Page): Locator => page.getByRole('region', { name: 'Inspector' })
 
 describe.skipIf(noBrowser)('the tools of an agent', () => {
   const site = useSite()
 
-  it('are workflows, knowledge and nodes, with arguments that are fixed or limited, and approval', async () => {
+  it('are workflows, knowledge bases and nodes, with fixed or limited arguments and approval', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     const inputs = { type: 'object', properties: { source: { type: 'string' }, order: { type: 'integer' } } }
@@ -61,7 +61,7 @@ describe.skipIf(noBrowser)('the tools of an agent', () => {
     ])
   })
 
-  it('cite what they used: a source opens its document at the passage', async () => {
+  it('are cited: a source opens its document at the passage', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     const base = await site().call(ada, 'POST', '/api/knowledge', { name: 'Parcels', language: 'english' })
@@ -73,7 +73,7 @@ describe.skipIf(noBrowser)('the tools of an agent', () => {
     ).toBe('ready')
     const thread = await site().call(ada, 'POST', '/api/chat-thread', { title: 'Parcels' })
     const said = await site().call(ada, 'POST', `/api/chat-thread/${thread.thread_id}/messages`, { text: 'Hello' })
-    // As an assistant with a language model would have answered.
+    // The same citation as an assistant with a language model would write.
     const citation = {
       n: 1,
       knowledge_id: fromWire('kb', base.knowledge_id),

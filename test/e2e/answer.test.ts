@@ -3,7 +3,7 @@ import { checkPage } from '#test/harness/axe'
 import { noBrowser, useSite } from '#test/harness/site'
 import { until } from '#test/harness/until'
 
-// The page behind the link of a mail, in a browser in which nobody is signed in. Without a mail server mails are in the outbox.
+// The page behind the link of a mail, in a browser without a session. Without a mail server, mails stay in the outbox.
 
 describe.skipIf(noBrowser)('the link of a mail', () => {
   const site = useSite()
@@ -22,7 +22,7 @@ describe.skipIf(noBrowser)('the link of a mail', () => {
     edges: [],
   })
 
-  it('shows what is decided, asks for a code, and takes the vote', async () => {
+  it('shows the decision to make, asks for a code, and accepts the vote', async () => {
     const ada = await site().signUp('Ada')
     const { user } = await site().call(ada, 'GET', '/auth/me')
     await ada.page.goto('/account/notifications')

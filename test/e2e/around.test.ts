@@ -28,7 +28,7 @@ const gate = {
 describe.skipIf(noBrowser)('around the work', () => {
   const site = useSite()
 
-  it('the navigation counts what waits, and a decision is found again', async () => {
+  it('the navigation counts open approvals, and past decisions are listed', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', { name: 'Pay', definition: gate })
@@ -44,7 +44,7 @@ describe.skipIf(noBrowser)('around the work', () => {
     await page.getByRole('row', { name: /Pay it\?/ }).waitFor()
   })
 
-  it('the navigation counts questions beside approvals, and leads to them', async () => {
+  it('the navigation counts open questions, and links to them', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     const definition = {
@@ -66,7 +66,7 @@ describe.skipIf(noBrowser)('around the work', () => {
     await eventually(() => entry.textContent()).not.toMatch(/1/)
   })
 
-  it('the audit log names what was changed, and leads there', async () => {
+  it('the audit log names the changed object and links to it', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     const { team_id, workspace_id } = await site().call(ada, 'POST', '/api/teams', { name: 'Dyers' })
@@ -80,7 +80,7 @@ describe.skipIf(noBrowser)('around the work', () => {
     await page.waitForURL(`**/teams/${team_id}`)
   })
 
-  it('speaks German on every kind of page, and English again', async () => {
+  it('the console is in German on every kind of page, and in English again', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     await page.goto('/billing')
@@ -97,12 +97,12 @@ describe.skipIf(noBrowser)('around the work', () => {
       }
       expect(await page.locator('html').getAttribute('lang')).toBe('de')
       await page.getByRole('link', { name: 'Läufe' }).waitFor()
-      // What is offered is German, and so is the copy that is made of it.
+      // The offered workflows are in German, and so is the copy that is created from one of them.
       await page.goto('/workflows/new')
       await page.getByRole('button', { name: /^Urlaubsantrag/ }).waitFor()
       await page.getByRole('button', { name: /^Bestellungen zusammenfassen/ }).click()
       await page.locator('[data-node][aria-label^="Zusammenzählen, "]').waitFor()
-      // So are words that stand in tables and facts, and numbers with their nouns.
+      // Words in tables and facts, and numbers with their nouns, are in German too.
       const id = /wf_[0-9a-z]+/.exec(page.url())![0]
       const records = [{ a: 1, b: 2 }]
       const { dataset_id } = await site().call(ada, 'POST', '/api/datasets', { name: 'Zwei', records })
@@ -122,7 +122,7 @@ describe.skipIf(noBrowser)('around the work', () => {
     await page.getByTitle('Runs', { exact: true }).waitFor()
   })
 
-  it('shows what starts a workflow, disables and groups nodes, and tells who is named in a comment', async () => {
+  it('the editor shows what starts a workflow, disables and groups nodes, and notifies people named in a comment', async () => {
     const ada = await site().signUp('Ada')
     const grace = await site().invite(ada, 'Grace')
     const { page } = ada
@@ -157,7 +157,7 @@ describe.skipIf(noBrowser)('around the work', () => {
     await grace.page.getByText('No comments').waitFor()
   })
 
-  it('says when the service cannot be reached, and stops saying so', { timeout: 60_000 }, async () => {
+  it('the console shows a message while the service cannot be reached', { timeout: 60_000 }, async () => {
     const ada = await site().signUp('Ada', { fresh: true })
     const { page } = ada
     const open: WebSocketRoute[] = []
@@ -172,7 +172,7 @@ describe.skipIf(noBrowser)('around the work', () => {
     try {
       await site().call(ada, 'POST', '/api/notifications', { title: 'Call the mill' })
       await page.goto('/workflows')
-      // The feed has come: from now on its end is a loss.
+      // The socket is connected, so a later disconnect is a failure.
       await page.getByRole('button', { name: 'Notifications, 1 unread' }).first().waitFor()
       isCut = true
       for (const socket of open) await socket.close()

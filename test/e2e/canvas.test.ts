@@ -14,7 +14,7 @@ const definition = {
 describe.skipIf(noBrowser)('the canvas', () => {
   const site = useSite()
 
-  it('has notes, a menu, a plus on edges, a search, and sides that fold away', async () => {
+  it('has notes, a menu, a plus on edges, a search, and side panels that collapse', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', { name: 'Drawn', definition })
@@ -29,7 +29,7 @@ describe.skipIf(noBrowser)('the canvas', () => {
     await page.locator('[data-node="a"]').click()
     await eventually(() => page.getByTestId('live-version').textContent()).toBe('Live: version 1')
 
-    // A node by what is written in it.
+    // Finds a node by a text in its arguments.
     await page.keyboard.press('Control+f')
     await page.getByRole('combobox', { name: 'Find in the workflow' }).fill('pumper')
     await page.keyboard.press('Enter')
@@ -53,7 +53,7 @@ describe.skipIf(noBrowser)('the canvas', () => {
     await page.getByRole('button', { name: 'Show the inspector' }).click()
     await page.getByRole('region', { name: 'Inspector' }).waitFor()
 
-    // Notes are part of what is saved.
+    // Notes are saved with the version.
     await page.keyboard.press('Control+s')
     await page.getByRole('dialog').getByRole('button', { name: 'Save version' }).click()
     await page.getByRole('dialog').waitFor({ state: 'hidden' })
@@ -61,7 +61,7 @@ describe.skipIf(noBrowser)('the canvas', () => {
     expect(items[0].definition.layout.notes).toMatchObject([{ text: 'Ask the shop first' }])
   })
 
-  it('a graph too wide to be read in full opens at its beginning, and is seen in full by one click', async () => {
+  it('shows the start of a graph that is too wide, and the whole graph after one click', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     const ids = Array.from({ length: 16 }, (_, index) => `n${index}`)
@@ -89,7 +89,7 @@ describe.skipIf(noBrowser)('the canvas', () => {
     }).toBe(true)
   })
 
-  it('a node is dragged by the pointer, and its place is saved', async () => {
+  it('lets a node be dragged by the pointer, and saves its position', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', { name: 'Moved', definition })
@@ -104,7 +104,7 @@ describe.skipIf(noBrowser)('the canvas', () => {
     await page.mouse.move(x + 40, y + 60, { steps: 3 })
     await page.mouse.move(x + 80, y + 120, { steps: 3 })
     await page.mouse.up()
-    // The first pixels tell a drag from a press.
+    // The first pixels do not move the node, because they only distinguish a drag from a click.
     await eventually(async () => (await node.boundingBox())!.y - before.y).toBeGreaterThan(80)
 
     await page.keyboard.press('Control+s')

@@ -38,7 +38,7 @@ describe.skipIf(noBrowser)('conversations', () => {
     expect(await page.evaluate('window.hacked')).toBeUndefined()
   })
 
-  it('a template is made, its widget answers in the preview, and a token comes with the line for the page', async () => {
+  it('a template is created, its widget answers in the preview, and a token comes with the HTML line to embed it', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     await page.goto('/templates/new')
@@ -101,7 +101,7 @@ describe.skipIf(noBrowser)('conversations', () => {
     },
   )
 
-  it('a channel is set up and tried out', async () => {
+  it('a channel is created and tested', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     await site().call(ada, 'POST', '/api/templates', { name: 'Support' })

@@ -4,7 +4,7 @@ import { eventually, noBrowser, useSite } from '#test/harness/site'
 describe.skipIf(noBrowser)('credentials', () => {
   const site = useSite()
 
-  it('are stored, shared, used in a node and revoked; a secret in a header is moved into one', async () => {
+  it('are stored, shared, used in a node and revoked; a secret in a header is moved into a credential', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     await page.goto('/credentials')

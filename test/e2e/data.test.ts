@@ -17,7 +17,7 @@ describe.skipIf(noBrowser)('data', () => {
     await page.getByRole('button', { name: /^(Import|Try again)$/ }).click()
   }
 
-  it('a CSV with a bad line is refused with that line; put right, it is imported and a job runs over it to its end', async () => {
+  it('a CSV with an invalid line is refused with its line number; after the fix it is imported and a job processes it', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     await site().call(ada, 'POST', '/api/workflows', { name: 'Greet', definition: greet })
@@ -53,7 +53,7 @@ describe.skipIf(noBrowser)('data', () => {
     await follow(page, '/datasets')
     await page.getByRole('link', { name: 'Greetings' }).click()
     await page.getByRole('cell', { name: 'Hello Person 3', exact: true }).waitFor()
-    // The home page is not crowded by the runs of a job.
+    // The home page does not list the executions of a job.
     await follow(page, '/')
     await page.getByText('Only jobs have run so far.').waitFor()
     await page.getByRole('link', { name: 'Runs of jobs' }).click()
@@ -64,7 +64,7 @@ describe.skipIf(noBrowser)('data', () => {
     expect(await page.evaluate('window.hacked')).toBeUndefined()
   })
 
-  it('a job is paused, resumed and run from the list, which says when it runs next', async () => {
+  it('a job is paused, resumed and run from the list, which shows its next run', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     const records = [{ name: 'Ada' }]
@@ -91,7 +91,7 @@ describe.skipIf(noBrowser)('data', () => {
     await eventually(async () => (await job()).last_run?.status).toBe('succeeded')
   })
 
-  it('saving the settings of a job leaves its results where they go', async () => {
+  it('saving the settings of a job does not change where its results go', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     const make = async (name: string): Promise<string> =>
@@ -123,7 +123,7 @@ describe.skipIf(noBrowser)('data', () => {
     await eventually(output).toBe(young)
   })
 
-  it('the ledger says which records are unchanged and which the condition leaves out', async () => {
+  it('the ledger shows which records are unchanged and which records the condition excludes', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     const records = [{ name: 'Ada' }, { name: 'Bob' }, { name: 'Eve' }]

@@ -26,7 +26,7 @@ const definition = {
 describe.skipIf(noBrowser)('finding and debugging', () => {
   const site = useSite()
 
-  it('Ctrl K finds a workflow; its run shows what steps were given, gives a receipt and is debugged in the editor', async () => {
+  it('Ctrl K finds a workflow; its run shows the input of steps, offers a receipt and opens in the editor', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', { name: 'Salutation', definition })
@@ -64,7 +64,7 @@ describe.skipIf(noBrowser)('finding and debugging', () => {
     await inspector.getByRole('tab', { name: 'Data' }).click()
     await inspector.getByRole('button', { name: 'Unpin output' }).waitFor()
 
-    // Recent pages come first the next time.
+    // The search lists recent pages first the next time.
     await page.keyboard.press('Control+k')
     await page
       .getByRole('option', { name: /Salutation/ })
@@ -73,7 +73,7 @@ describe.skipIf(noBrowser)('finding and debugging', () => {
     await page.keyboard.press('Escape')
   })
 
-  it('a step is answered with an output written by hand, and compared with the run before', async () => {
+  it('a step uses an output written by hand, and its result is compared with the previous run', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', {
@@ -98,7 +98,7 @@ describe.skipIf(noBrowser)('finding and debugging', () => {
     await compared.getByText('+ 2').waitFor()
   })
 
-  it('Ctrl S saves after data was picked', async () => {
+  it('Ctrl S saves after a value is picked', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', {
@@ -119,7 +119,7 @@ describe.skipIf(noBrowser)('finding and debugging', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Save version' }).waitFor()
   })
 
-  it('Ctrl S saves out of every dialog, and is never the browser’s own', async () => {
+  it('Ctrl S saves in every dialog, and never opens the dialog of the browser', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', {
@@ -138,7 +138,7 @@ describe.skipIf(noBrowser)('finding and debugging', () => {
       await save.waitFor({ state: 'detached' })
     }
 
-    // Lists to pick from close, and the version can be saved.
+    // Open pickers close, and the version can be saved.
     const inspector = page.getByRole('region', { name: 'Inspector' })
     await inspector.getByRole('button', { name: 'Pick', exact: true }).click()
     const pick = page.getByRole('dialog', { name: 'Pick data' })
@@ -154,7 +154,7 @@ describe.skipIf(noBrowser)('finding and debugging', () => {
     await find.waitFor({ state: 'detached' })
     await away()
 
-    // The input of a run stays as it was typed; a second Ctrl S sends the form.
+    // The typed input of a run is kept; a second Ctrl S submits the form.
     await page.locator('[data-canvas]').focus()
     await page.keyboard.press('Control+Enter')
     const run = page.getByRole('dialog', { name: 'Run with this input' })
@@ -170,7 +170,7 @@ describe.skipIf(noBrowser)('finding and debugging', () => {
     await run.getByRole('button', { name: 'Close' }).click()
     await run.waitFor({ state: 'detached' })
 
-    // Over what belongs to the console and not to the editor, nothing happens.
+    // In a dialog of the console, which is not part of the editor, Ctrl S does nothing.
     await page.evaluate(() => {
       addEventListener('keydown', (event) => {
         if (event.key === 's') document.body.dataset.refused = String(event.defaultPrevented)

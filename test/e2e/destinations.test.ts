@@ -4,7 +4,7 @@ import { noBrowser, useSite } from '#test/harness/site'
 describe.skipIf(noBrowser)('event destinations', () => {
   const site = useSite()
 
-  it('are made with a secret that is shown once, tried out, changed, switched off and deleted', async () => {
+  it('are created with a secret that is shown once, tested, changed, disabled and deleted', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     await page.goto('/destinations')

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { eventually, noBrowser, useSite } from '#test/harness/site'
 
-// Small things that people met on their way.
+// Small problems that users met.
 
 describe.skipIf(noBrowser)('details of the console', () => {
   const site = useSite()
 
-  it('a workflow with a required input is scheduled, with its next five times', async () => {
+  it('a workflow with a required input is scheduled, and its next five times are shown', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', {
@@ -45,7 +45,7 @@ describe.skipIf(noBrowser)('details of the console', () => {
     await page.getByText('Webhook: Orders').waitFor()
   })
 
-  it('a "For each" over nothing declared is warned about, and its body shows the data of the run', async () => {
+  it('a "For each" over an undeclared input shows a warning, and its body shows the data of the run', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     const body = {
@@ -73,7 +73,7 @@ describe.skipIf(noBrowser)('details of the console', () => {
     await inspector.getByText('= "no. 7"').waitFor()
   })
 
-  it('a file is looked at before it is imported, and a phone has the bell', async () => {
+  it('a file has a preview before it is imported, and a phone shows the notification bell', async () => {
     const { page } = await site().signUp('Ada')
     await page.setViewportSize({ width: 390, height: 844 })
     await page.goto('/datasets/import')

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { fromWire } from '#platform/ids'
 import { eventually, noBrowser, type Site, useSite, type Visitor } from '#test/harness/site'
 
-// Drafts that a device has kept, and versions that were saved meanwhile.
+// Drafts that are stored on a device, and versions that were saved after them.
 
 const simple = {
   inputs: { type: 'object', properties: { name: { type: 'string' } } },
@@ -12,7 +12,7 @@ const simple = {
 
 type Began = { version_id: string; number: number } | null
 
-/** What an earlier visit left on this device. */
+/** Stores a draft on this device, as an earlier visit does. */
 async function keepDraft(site: Site, visitor: Visitor, workflowId: string, base: Began): Promise<void> {
   const { user } = await site.call(visitor, 'GET', '/auth/me')
   const draft = { doc: simple, base, kept_at: new Date().toISOString(), page: 'another' }
@@ -28,7 +28,7 @@ async function keepDraft(site: Site, visitor: Visitor, workflowId: string, base:
 describe.skipIf(noBrowser)('drafts', () => {
   const site = useSite()
 
-  it('a draft of a workflow that was never saved is tried without becoming a version, or is discarded', async () => {
+  it('a draft of a workflow without versions is run without saving a version, or is discarded', async () => {
     const ada = await site().signUp('Ada')
     const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', { name: 'New' })
     await keepDraft(site(), ada, workflow_id, null)
@@ -41,7 +41,7 @@ describe.skipIf(noBrowser)('drafts', () => {
     await eventually(() => drafted.count()).toBe(0)
   })
 
-  it('a draft of an old version is known to be older than all that followed', async () => {
+  it('a draft of an old version is recognised as older than all later versions', async () => {
     const ada = await site().signUp('Ada')
     const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', {
       name: 'Old',

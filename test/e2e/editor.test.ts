@@ -28,7 +28,7 @@ const inspector = (page: Page): Locator => page.getByRole('region', { name: 'Ins
 const focused = (page: Page): Promise<string | null> =>
   page.evaluate(() => document.activeElement?.getAttribute('data-node') ?? null)
 
-/** The Tab key until it gets there: what a person without a mouse does. */
+/** Presses Tab until the target has the focus, as a person without a mouse does. */
 async function tabTo(page: Page, target: Locator): Promise<void> {
   for (let presses = 0; presses < 80; presses += 1) {
     if (await target.evaluate((element) => element === document.activeElement).catch(() => false)) return
@@ -65,7 +65,7 @@ describe.skipIf(noBrowser)('the editor', () => {
     await addByKey(page, 'approval', 'approval')
     await addByKey(page, 'set', 'set')
 
-    // The gate is for owners; who is alone may vote on what they started.
+    // The gate is for owners; a person who is the only owner may vote on their own execution.
     await page.keyboard.press('ArrowLeft')
     await eventually(() => focused(page)).toBe('approval')
     await page.keyboard.press('Enter')
@@ -168,7 +168,7 @@ describe.skipIf(noBrowser)('the editor', () => {
       page.evaluate(() => document.activeElement?.shadowRoot?.activeElement?.textContent ?? null),
     ).toBe('input.name + ')
 
-    // Only the service refuses; what it says stands at the node.
+    // Only the service refuses this definition; its message is shown at the node.
     await page.keyboard.press('Control+s')
     await page.getByRole('dialog').getByRole('button', { name: 'Save version' }).click()
     await page.getByRole('dialog').getByRole('alert').waitFor()

@@ -15,7 +15,7 @@ describe.skipIf(noBrowser)('every page of a workspace at work', () => {
     shown = await fillShowcase(site().service.base, { leads: 30 })
   })
 
-  it('shuts nobody out, in the light and in the dark, fits a phone, and says where one is', {
+  it('is accessible in the light and the dark theme, fits a phone, and has one main heading', {
     timeout: 1_500_000,
   }, async () => {
     const ada = await site().visit()
@@ -26,7 +26,7 @@ describe.skipIf(noBrowser)('every page of a workspace at work', () => {
       const first = await look(ada.page, shot, () => follow(ada.page, shot.path)).catch(String)
       if (first.length === 0) continue
       console.log(`${shot.name} is looked at again: ${first}`)
-      // What moves while it is looked at (a live list, a late chart) is looked at a second time, from the beginning.
+      // A page that changes during the check (a live list, a late chart) is loaded and checked a second time.
       wrong.push(...(await look(ada.page, shot, () => ada.page.goto(shot.path))))
     }
     expect(wrong).toEqual([])
@@ -43,7 +43,7 @@ async function look(page: Page, { name, ready, before }: Shot, go: () => Promise
   await page.setViewportSize(PHONE)
   const tooWide = await page.evaluate(async () => {
     const over = (): number => document.documentElement.scrollWidth - window.innerWidth
-    // A chart takes its new width some frames after its page has.
+    // A chart adopts its new width some frames after its page.
     for (let frame = 0; frame < 60 && over() > 0; frame++) await new Promise(requestAnimationFrame)
     return over()
   })

@@ -14,7 +14,7 @@ const definition = {
 describe.skipIf(noBrowser)('expressions', () => {
   const site = useSite()
 
-  it('are completed from what is known before any run, corrected, and built from rows', async () => {
+  it('are completed from known fields before the first run, corrected, and built from rows', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', { name: 'Words' })
@@ -35,7 +35,7 @@ describe.skipIf(noBrowser)('expressions', () => {
     await page.getByRole('option', { name: /greeting/ }).click()
     await eventually(() => text.textContent()).toBe('nodes.make.output.greeting')
 
-    // While arguments are typed, the one at the cursor is marked in how the function is called.
+    // While the user types arguments, the signature of the function highlights the current argument.
     await writeCode(text, '')
     await text.pressSequentially('input.name.substring(1, ')
     const signature = inspector.locator('.code-signature')
@@ -51,7 +51,7 @@ describe.skipIf(noBrowser)('expressions', () => {
     await writeCode(text, 'input.name')
     await page.getByRole('button', { name: 'No problems' }).waitFor()
 
-    // A condition, from rows.
+    // Builds a condition from rows.
     await page.locator('[data-canvas]').press('Escape')
     await page.locator('.react-flow__edge').first().dispatchEvent('click')
     await inspector.getByRole('button', { name: 'Add a condition' }).click()
@@ -66,7 +66,7 @@ describe.skipIf(noBrowser)('expressions', () => {
     expect(await inspector.getByRole('button', { name: 'As rows' }).count()).toBe(1)
   })
 
-  it('mark what cannot be read in code and JSONata, where it stands', async () => {
+  it('mark syntax errors in code and JSONata at their position', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', {

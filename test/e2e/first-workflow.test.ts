@@ -3,7 +3,7 @@ import { freshEmail, PASSWORD } from '#test/harness/browser'
 import { eventually, noBrowser, useSite } from '#test/harness/site'
 import { slow } from '#test/harness/slow'
 
-describe.skipIf(noBrowser)('a person who has never seen it', () => {
+describe.skipIf(noBrowser)('a new user', () => {
   const site = useSite()
 
   it('signs up, chooses a first workflow, runs it and sees its data, with three clicks', async () => {

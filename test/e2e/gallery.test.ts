@@ -5,7 +5,7 @@ import { noBrowser, useSite } from '#test/harness/site'
 describe.skipIf(noBrowser)('the gallery', () => {
   const site = useSite()
 
-  it('leads from a search to a run with sample data, and to what starts the workflow', async () => {
+  it('leads from a search to a run with sample data, and to the triggers of the workflow', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     await page.goto('/workflows/new')

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { eventually, follow, noBrowser, useSite, type Visitor } from '#test/harness/site'
 import { slow } from '#test/harness/slow'
 
-// The first page: what broke, what the last weeks were like, what is still to be set up, and where a newcomer begins.
+// The home page: recent failures, the last weeks, the steps that are still to be set up, and where a new user starts.
 
 const works = { nodes: [{ id: 'a', type: 'set', args: { values: {} } }], edges: [] }
 const fails = { nodes: [{ id: 'f', type: 'fail', args: { code: 'broken', message: 'on purpose' } }], edges: [] }
@@ -39,7 +39,7 @@ describe.skipIf(noBrowser)('home', { timeout: 120_000 }, () => {
     ).toMatch(/2 succeeded, 0 failed/)
   })
 
-  it('lists what a new workspace still lacks until it is done or put away', async () => {
+  it('lists the open setup steps of a new workspace until they are done or hidden', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     const id = await make(ada, 'First', works)
@@ -59,7 +59,7 @@ describe.skipIf(noBrowser)('home', { timeout: 120_000 }, () => {
     expect(await list.count()).toBe(0)
   })
 
-  it('an invited colleague sees what there is and whom to ask, then what was shared', async () => {
+  it('shows an invited colleague the workflows and their owners, then the workflows that were shared', async () => {
     const ada = await site().signUp('Ada')
     const id = await make(ada, 'Invoices', works)
     const ben = await site().invite(ada, 'Ben')

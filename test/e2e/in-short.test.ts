@@ -1,4 +1,4 @@
-// What `npm test` runs of these journeys. They share a service with its console, and a browser.
+// The journeys that `npm test` runs. They share one service with its console, and one browser.
 import './editor.test.ts'
 import './first-workflow.test.ts'
 import './pages.test.ts'

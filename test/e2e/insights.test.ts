@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { checkPage } from '#test/harness/axe'
 import { noBrowser, useSite } from '#test/harness/site'
 
-describe.skipIf(noBrowser)('what runs do and cost', () => {
+describe.skipIf(noBrowser)('what executions do and cost', () => {
   const site = useSite()
 
-  it('is seen over time, by workflow and error; rules and budgets are made for it', async () => {
+  it('is shown over time, by workflow and by error; rules and budgets are created for it', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     const definition = { nodes: [{ id: 'stop', type: 'fail', args: { code: 'no_stock', message: 'None' } }], edges: [] }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { PASSWORD } from '#test/harness/browser'
 import { noBrowser, useSite } from '#test/harness/site'
 
-/** The Tab key until it gets there: what a person without a pointer does. */
+/** Presses Tab until the target has the focus, as a person without a pointer does. */
 async function tabTo(page: Page, target: Locator): Promise<void> {
   await target.waitFor()
   for (let presses = 0; presses < 120; presses += 1) {
@@ -21,7 +21,7 @@ const press = async (page: Page, target: Locator): Promise<void> => {
 describe.skipIf(noBrowser)('without a pointer', () => {
   const site = useSite()
 
-  it('a person signs in, makes a workflow, runs it, answers and approves', async () => {
+  it('a person signs in, creates a workflow, runs it, answers a question and approves', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     await ada.context.clearCookies()

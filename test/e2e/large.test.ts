@@ -3,10 +3,10 @@ import { eventually, noBrowser, useSite } from '#test/harness/site'
 
 const ITEMS = 20_000
 
-describe.skipIf(noBrowser)('large things', () => {
+describe.skipIf(noBrowser)('large data', () => {
   const site = useSite()
 
-  it('an output of 20,000 items is fetched when asked for, and scrolls to its end with few lines in the page', async () => {
+  it('an output of 20,000 items is loaded on demand, and scrolls to its end with few lines in the page', async () => {
     const ada = await site().signUp('Ada')
     const definition = {
       nodes: [{ id: 'many', type: 'set', name: 'Many', args: { values: { list: { $ref: 'input.list' } } } }],
@@ -28,7 +28,7 @@ describe.skipIf(noBrowser)('large things', () => {
     expect(await output.locator('> div').count()).toBeLessThan(150)
   })
 
-  it('a list of more than a hundred rows keeps only those in sight in the page', async () => {
+  it('a list of more than a hundred rows keeps only the visible rows in the page', async () => {
     const ada = await site().signUp('Ada')
     const names = Array.from({ length: 130 }, (_, number) => `Workflow ${String(number).padStart(3, '0')}`)
     const make = (name: string) => site().call(ada, 'POST', '/api/workflows', { name })

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { follow, noBrowser, useSite } from '#test/harness/site'
 
-// Searching in lists, and doing something with several rows at once.
+// Search in lists, and actions on several rows.
 
 const definition = { nodes: [{ id: 'a', type: 'set', args: { values: {} } }], edges: [] }
 
 describe.skipIf(noBrowser)('lists', { timeout: 90_000 }, () => {
   const site = useSite()
 
-  it('are searched by the service, and say when nothing matches', async () => {
+  it('are searched by the service, and show when nothing matches', async () => {
     const ada = await site().signUp('Ada')
     for (const name of ['Finance', 'Legal']) await site().call(ada, 'POST', '/api/teams', { name })
     await ada.page.goto('/')
@@ -23,7 +23,7 @@ describe.skipIf(noBrowser)('lists', { timeout: 90_000 }, () => {
     await ada.page.getByRole('link', { name: 'Legal' }).waitFor()
   })
 
-  it('let several rows be chosen: workflows are deleted, notifications marked and deleted', async () => {
+  it('let several rows be selected: workflows are deleted, notifications marked and deleted', async () => {
     const ada = await site().signUp('Ada')
     for (const name of ['One', 'Two', 'Three']) await site().call(ada, 'POST', '/api/workflows', { name, definition })
     for (const title of ['First', 'Second']) await site().call(ada, 'POST', '/api/notifications', { title })
@@ -45,7 +45,7 @@ describe.skipIf(noBrowser)('lists', { timeout: 90_000 }, () => {
     await ada.page.getByText('No notifications yet').waitFor()
   })
 
-  it('have menus in their rows: a dataset is exported and deleted, a knowledge base deleted', async () => {
+  it('have menus in their rows: a dataset is exported and deleted, a knowledge base is deleted', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     await site().call(ada, 'POST', '/api/datasets', { name: 'Cities', records: [{ city: 'Bern' }] })
@@ -59,7 +59,7 @@ describe.skipIf(noBrowser)('lists', { timeout: 90_000 }, () => {
     await page.getByRole('button', { name: 'Actions for Cities' }).click()
     await page.getByRole('menuitem', { name: 'Delete dataset…' }).click()
     const ask = page.getByRole('alertdialog', { name: 'Delete Cities?' })
-    // A press beside the buttons is none on the row behind it.
+    // A click beside the buttons of the dialog does not open the row behind it.
     await ask.getByText('records are deleted permanently').click()
     await ask.getByRole('button', { name: 'Delete dataset' }).click()
     await page.getByText('No datasets yet').waitFor()
@@ -72,7 +72,7 @@ describe.skipIf(noBrowser)('lists', { timeout: 90_000 }, () => {
     await page.getByText('No knowledge bases yet').waitFor()
   })
 
-  it('have menus with what the person may do: rename, duplicate, copy the link, delete', async () => {
+  it('have menus with the actions that the person may use: rename, duplicate, copy the link, delete', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', { name: 'Grade', definition })

@@ -24,7 +24,7 @@ describe.skipIf(noBrowser)('on a phone', () => {
     await page.getByText('Succeeded').first().waitFor()
   })
 
-  it('a node is drawn out of the palette with a finger, and a move along the list scrolls it', async () => {
+  it('a node is dragged from the palette with a finger, and a swipe along the list scrolls the list', async () => {
     const ada = await site().signUp('Ada')
     const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', { name: 'Small' })
     const { page, context } = ada
@@ -54,7 +54,7 @@ describe.skipIf(noBrowser)('on a phone', () => {
     await protocol.detach()
   })
 
-  it('the navigation opens, leads somewhere and closes', async () => {
+  it('the navigation opens, changes the page and closes', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     await page.setViewportSize(PHONE)

@@ -74,7 +74,7 @@ describe.skipIf(noBrowser)('the pages of the console', () => {
     expect(await ada.page.locator('img').count()).toBe(0)
   })
 
-  it('come with a policy that allows nothing but their own files, and are kept only where their name has a hash', async () => {
+  it('have a policy that allows only their own files, and are cached only if their name contains a hash', async () => {
     const { service } = site()
     const page = await service.call('GET', '/approvals/apr_1', { headers: { accept: 'text/html,*/*' } })
     expect(page.status).toBe(200)
@@ -90,7 +90,7 @@ describe.skipIf(noBrowser)('the pages of the console', () => {
     expect(file.headers.get('content-encoding')).toMatch(/^(br|gzip)$/)
   })
 
-  it('never stand in for the API: what the service does not know stays 404, also to a browser', async () => {
+  it('never replace a response of the API: an unknown path is 404, even for a browser', async () => {
     const { service } = site()
     const unknown = [
       '/api/nothing',
@@ -150,7 +150,7 @@ describe.skipIf(noBrowser)('the pages of the console', () => {
 })
 
 describe('the sources of the console', () => {
-  it('turn no text into markup', () => {
+  it('never turn text into markup', () => {
     const root = join(import.meta.dirname, '..', '..', 'web')
     const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) => /\.tsx?$/.test(file))
     const offending = files.filter((file) =>

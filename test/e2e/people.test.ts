@@ -79,13 +79,13 @@ describe.skipIf(noBrowser)('people in a workflow', () => {
     await ben.page.goto('/')
     await ben.page.getByRole('heading', { name: 'Hello, Ben' }).waitFor()
     await run(site(), ada, gate)
-    // The bell rings without a reload.
+    // The notification arrives without a reload.
     await ben.page.getByRole('button', { name: 'Notifications, 1 unread' }).click()
     await ben.page
       .getByRole('link', { name: /Publish the article/ })
       .first()
       .click()
-    // Exact: a toast says that a vote on it is needed.
+    // The name is exact, because a toast asks for a vote on the same gate.
     await ben.page.getByRole('heading', { name: 'Publish the article?', exact: true }).waitFor()
     await ada.page.goto(new URL(ben.page.url()).pathname)
     await ada.page.getByText('Weaving <b>today</b>').waitFor()

@@ -9,7 +9,8 @@ import { noBrowser, useSite, type Visitor } from '#test/harness/site'
 import { until } from '#test/harness/until'
 import { SITE, visit } from '#test/harness/widget'
 
-// People who are reached in a chat, assistants that write while one looks, and an inbox that is told of what happens.
+// People who are asked in a chat, assistants whose answers appear while they are written, and an inbox with live
+// updates.
 
 const vendor = await telegram.startTelegram()
 const model = await startFakeLlm()
@@ -28,7 +29,7 @@ describe.skipIf(noBrowser)('people and assistants', () => {
   beforeAll(() => model.reset())
   afterAll(() => Promise.all([vendor.close(), model.close()]))
 
-  it('an account in a chat is linked, is asked there, and is unlinked', async () => {
+  it('an account in a chat is linked, receives an approval, and is unlinked', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     const call = (method: string, path: string, body?: unknown) => site().call(ada, method, path, body)
@@ -73,7 +74,7 @@ describe.skipIf(noBrowser)('people and assistants', () => {
     await page.getByRole('button', { name: 'Link Telegram' }).waitFor()
   })
 
-  it('the answer of an assistant grows while it is written', async () => {
+  it('the answer of an assistant is shown while it is written', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     const { template_id } = await site().call(ada, 'POST', '/api/templates', { name: 'Support', mode: 'agent' })
@@ -94,7 +95,7 @@ describe.skipIf(noBrowser)('people and assistants', () => {
     await page.getByText('We open at nine.').nth(1).waitFor({ state: 'detached' })
   })
 
-  it('a visitor is greeted in their language and sees the answer grow in the widget', async () => {
+  it('a visitor is greeted in their language and sees the answer in the widget while it is written', async () => {
     const ada = await site().signUp('Ada')
     let html = ''
     const shop = createServer((_request, response) =>
@@ -125,13 +126,13 @@ describe.skipIf(noBrowser)('people and assistants', () => {
     gates[1]!.resolve()
     await log.getByText('Wir öffnen um neun.', { exact: true }).waitFor()
     gates[2]!.resolve()
-    // The draft is not read aloud; the answer takes its place, and is there once.
+    // Screen readers skip the draft. The final answer replaces the draft and is shown once.
     await log.locator('.message.assistant:not([aria-hidden])', { hasText: 'um neun' }).waitFor()
     await log.locator('[aria-hidden]').waitFor({ state: 'detached' })
     expect(await log.getByText('Wir öffnen um neun.').count()).toBe(1)
   })
 
-  it('the inbox shows a message as soon as the socket tells of it, at no other time', async () => {
+  it('the inbox shows a message when the socket announces it, without polling', async () => {
     const ada = await site().signUp('Ada')
     const { page, close } = await withStoppableClock(ada)
     const { template_id } = await site().call(ada, 'POST', '/api/templates', { name: 'Shop', allowed_origins: [SITE] })
@@ -143,13 +144,13 @@ describe.skipIf(noBrowser)('people and assistants', () => {
     await messages.getByText('Hello', { exact: true }).waitFor()
     const told = () => page.evaluate(() => (globalThis as { told?: number }).told ?? 0)
     await until(async () => (await told()) > 0, 'the socket')
-    // Some time ahead: its clock still goes while it is asked.
+    // The clock pauses in the future, because it still runs during the call.
     await page.clock.pauseAt((await page.evaluate(() => Date.now())) + 300_000)
     for (const text of ['Are you there?', 'It is about my parcel']) {
       const before = await told()
       await visitor.chat(text, body.thread_id)
       await until(async () => (await told()) > before, 'the page to be told')
-      // The page has at most twelve seconds of its own time: it asks by itself only after sixty.
+      // `until` advances the clock of the page by twelve seconds at most; the page polls only after sixty.
       await until(async () => {
         await page.clock.runFor(20)
         return messages.getByText(text).isVisible()
@@ -158,7 +159,7 @@ describe.skipIf(noBrowser)('people and assistants', () => {
     await close()
   })
 
-  /** A window whose clock the test can stop; `told` counts what the socket of conversations has said. */
+  /** Opens a window whose clock the test can stop. `told` counts the messages of the conversations socket. */
   async function withStoppableClock({ context }: Visitor) {
     const own = await site().browser.newContext({
       baseURL: site().service.base,

@@ -11,7 +11,7 @@ const priced = (limit: number) => ({
 describe.skipIf(noBrowser)('replays', { timeout: 60_000 }, () => {
   const site = useSite()
 
-  it('a version is held against past runs, and one of them is looked at beside its original', async () => {
+  it('past runs are replayed with a version, and one replay is compared with its original', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     const call = (path: string, body: object) => site().call(ada, 'POST', path, body)

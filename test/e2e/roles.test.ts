@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { eventually, noBrowser, useSite } from '#test/harness/site'
 
-// Somebody is offered what they may do, and told what is so.
+// The console offers only what a person may do, and shows only what is true.
 
 const simple = { nodes: [{ id: 'n', type: 'set', args: { values: {} } }], edges: [] }
 
 describe.skipIf(noBrowser)('roles in the console', () => {
   const site = useSite()
 
-  it('the editor offers to run what one may run', async () => {
+  it('the editor offers to run a workflow only if the person may run it', async () => {
     const ada = await site().signUp('Ada')
     const ben = await site().invite(ada, 'Ben')
     const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', { name: 'Shared', definition: simple })
@@ -28,7 +28,7 @@ describe.skipIf(noBrowser)('roles in the console', () => {
     expect(await state.textContent()).toBe('You can view it and run it. Only its owner can edit it')
   })
 
-  it('somebody a workflow was not shared with is offered no page of it that they may not open', async () => {
+  it('a person with whom a workflow is not shared sees only links to pages that they may open', async () => {
     const ada = await site().signUp('Ada')
     const ben = await site().invite(ada, 'Ben')
     const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', { name: 'Hers', definition: simple })
@@ -40,7 +40,7 @@ describe.skipIf(noBrowser)('roles in the console', () => {
     expect(await ben.page.getByText('none active').count()).toBe(0)
   })
 
-  it('another workflow is chosen among those that one may run', async () => {
+  it('the list of other workflows contains only workflows that the person may run', async () => {
     const ada = await site().signUp('Ada')
     const ben = await site().invite(ada, 'Ben')
     await site().call(ada, 'POST', '/api/workflows', { name: 'Hers', definition: simple })
@@ -75,7 +75,7 @@ describe.skipIf(noBrowser)('roles in the console', () => {
     await eventually(settings).not.toHaveProperty('error_workflow_id')
   })
 
-  it('nobody is said to have left before all who are here are known', async () => {
+  it('no person is shown as a former member before all members are loaded', async () => {
     const ada = await site().signUp('Ada')
     const ben = await site().invite(ada, 'Ben')
     const { workflow_id } = await site().call(ben, 'POST', '/api/workflows', { name: 'His', definition: simple })
@@ -91,7 +91,7 @@ describe.skipIf(noBrowser)('roles in the console', () => {
     await ada.page.getByText('Ben', { exact: true }).waitFor()
   })
 
-  it('an approver who does not see the run is not sent there', async () => {
+  it('an approver who cannot see the run gets no link to it', async () => {
     const ada = await site().signUp('Ada')
     const ben = await site().invite(ada, 'Ben')
     const policy = { approvers: [{ kind: 'role', id: 'member' }], quorum: 'any' }

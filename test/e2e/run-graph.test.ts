@@ -33,7 +33,7 @@ const definition = {
     { from: { node: 'way', port: 'default' }, to: 'pass' },
     { from: { node: 'ask' }, to: 'each' },
     { from: { node: 'pass' }, to: 'each' },
-    // Two edges into a node that ran: only the condition tells that this one was not taken.
+    // Two edges lead into a node that ran. Only the condition shows that this edge was not taken.
     { from: { node: 'amount' }, to: 'each', when: { $cel: 'nodes.amount.output.sum > 100.0' } },
   ],
 }
@@ -41,7 +41,7 @@ const definition = {
 describe.skipIf(noBrowser)('the graph of a run', () => {
   const site = useSite()
 
-  it('stands whole in its place, also after that has grown', async () => {
+  it('fits into its area, and still fits after the area changes its size', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     const nodes = [
@@ -75,7 +75,7 @@ describe.skipIf(noBrowser)('the graph of a run', () => {
     await eventually(areInside).toBe(true)
   })
 
-  it('shows the edges that were taken, and leads into the items of a map', async () => {
+  it('shows the edges that were taken, and opens the items of a map', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', { name: 'Ways', definition })
@@ -91,7 +91,7 @@ describe.skipIf(noBrowser)('the graph of a run', () => {
     await page.getByRole('button', { name: 'Pass, Set values, skipped' }).waitFor()
     await checkPage(page)
 
-    // Keys go along the edges, and the address names the node.
+    // Arrow keys follow the edges, and the address names the node.
     await page.getByRole('button', { name: 'Ask, Set values, succeeded' }).focus()
     await page.keyboard.press('Enter')
     const step = page.getByRole('complementary', { name: 'Selected step' })
@@ -111,14 +111,15 @@ describe.skipIf(noBrowser)('the graph of a run', () => {
     await left('Size', 'Big').waitFor()
     await step.getByRole('region', { name: 'Output of the step' }).getByText('10').first().waitFor()
 
-    // The address alone leads there, and back to the whole run.
+    // The address alone opens the step, and a button leads back to the whole run.
     await follow(page, `/runs/${execution_id}?node=${encodeURIComponent('each[1].big')}`)
     await step.getByRole('heading', { name: 'Big' }).waitFor()
     await page.getByRole('navigation', { name: 'Bodies' }).getByRole('button', { name: 'Each' }).click()
     await taken('Ask', 'Each').waitFor()
     await eventually(async () => new URL(page.url()).searchParams.get('node')).toBe('each')
 
-    // Steps are found by what they are and hold, those inside maps too; search and selection stand in the address.
+    // Steps are found by their name, type and data, also inside maps. The address contains the search and the
+    // selection.
     const find = page.getByRole('searchbox', { name: 'Find a step' })
     const found = page.getByRole('list', { name: 'Steps found' }).getByRole('button')
     await find.fill('"sum":7')

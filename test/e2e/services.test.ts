@@ -24,7 +24,7 @@ const document = (title: string) =>
 describe.skipIf(noBrowser)('services', () => {
   const site = useSite()
 
-  it('have a page: an account is connected, actions say what they take, and what failed leads to its run', async () => {
+  it('have a page: an account is connected, actions list their arguments, and a failure links to its run', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     const call = (path: string, body: object) => site().call(ada, 'POST', path, body)
@@ -62,7 +62,7 @@ describe.skipIf(noBrowser)('services', () => {
     await page.waitForURL(/\/runs\/exe_/)
   })
 
-  it('are imported from a document after a look at it, replaced, found and deleted', async () => {
+  it('are imported from a document after a preview, replaced, found and deleted', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     const dialog = page.getByRole('dialog')
@@ -94,7 +94,7 @@ describe.skipIf(noBrowser)('services', () => {
     await page.getByText('custom.shop').waitFor({ state: 'detached' })
   })
 
-  it('show what they can do, in the language of the person', async () => {
+  it('show their actions in the language of the person', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     await page.goto('/services')

@@ -4,10 +4,10 @@ import { eventually, noBrowser, useSite, type Visitor } from '#test/harness/site
 const focused = ({ page }: Visitor): Promise<string> =>
   page.evaluate(() => document.activeElement?.textContent?.trim() ?? '')
 
-describe.skipIf(noBrowser)('what stands around every page', () => {
+describe.skipIf(noBrowser)('the frame of every page', () => {
   const site = useSite()
 
-  it('menus open with the keyboard and give it back', async () => {
+  it('has menus that open with the keyboard and return the focus', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     await page.goto('/')
@@ -33,7 +33,7 @@ describe.skipIf(noBrowser)('what stands around every page', () => {
     )
   })
 
-  it('another workspace is made and switched to', async () => {
+  it('lets a person create another workspace and switch to it', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     await page.goto('/')

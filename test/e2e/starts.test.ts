@@ -4,7 +4,7 @@ import { follow, noBrowser, useSite } from '#test/harness/site'
 
 const eventually = (read: () => Promise<unknown>) => expect.poll(read, { timeout: 20_000 })
 
-describe.skipIf(noBrowser)('when runs of a workflow start', () => {
+describe.skipIf(noBrowser)('the start of runs', () => {
   const site = useSite()
 
   it('is paused and resumed, limited, and planned by several schedules', { timeout: 120_000 }, async () => {
@@ -56,7 +56,7 @@ describe.skipIf(noBrowser)('when runs of a workflow start', () => {
     expect(items).toMatchObject([{ overlap: 'skip', enabled: true }])
   })
 
-  it('is started by a service, with a trigger that is added, switched off and deleted in the console', async () => {
+  it('is triggered by a service; its trigger is added, disabled and deleted in the console', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', {
@@ -68,7 +68,7 @@ describe.skipIf(noBrowser)('when runs of a workflow start', () => {
     await page.getByRole('button', { name: 'Add trigger' }).click()
     const dialog = page.getByRole('dialog', { name: 'Add trigger' })
 
-    // One that needs an account is refused without it.
+    // A trigger that needs an account is refused without one.
     await dialog.getByLabel('Service').selectOption('slack')
     await dialog.getByLabel('Starts with').selectOption('new_user')
     await dialog.getByRole('button', { name: 'Save trigger' }).click()
@@ -89,7 +89,7 @@ describe.skipIf(noBrowser)('when runs of a workflow start', () => {
     await page.getByText('Off: it starts nothing').waitFor()
     expect(await triggers()).toMatchObject([{ enabled: false }])
 
-    // It stands before the first step, is switched on and deleted there.
+    // The trigger is shown before the first step, and is enabled and deleted there.
     await follow(page, `/workflows/${workflow_id}/editor`)
     await page.getByRole('button', { name: 'RSS: A new item in a feed (off)' }).click()
     const shown = page.getByRole('dialog', { name: 'RSS: A new item in a feed' })
@@ -102,7 +102,7 @@ describe.skipIf(noBrowser)('when runs of a workflow start', () => {
     await eventually(async () => (await triggers()).length).toBe(0)
   })
 
-  it('many that failed are retried at once', { timeout: 120_000 }, async () => {
+  it('is repeated for several failed runs at once', { timeout: 120_000 }, async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', {

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { fromWire } from '#platform/ids'
 import { eventually, noBrowser, type Site, useSite, type Visitor } from '#test/harness/site'
 
-// What waits for somebody: gates are voted on one by one as they were seen, and nothing that waits is denied.
+// Things that wait for a person: gates are voted on one by one as they were shown, and the console never denies that
+// something waits.
 
 const gateOf = (title: string) => ({
   nodes: [
@@ -33,7 +34,7 @@ const question = {
   edges: [],
 }
 
-/** Due before the other, which has no due time. */
+/** Questions that are due before the other question, which has no due time. */
 const hundredQuestions = {
   nodes: [
     {
@@ -67,10 +68,10 @@ async function run(site: Site, person: Visitor, definition: unknown): Promise<st
   return (await site.call(person, 'POST', `/api/workflows/${workflow_id}/run`, {})).execution_id
 }
 
-describe.skipIf(noBrowser)('what waits for somebody', () => {
+describe.skipIf(noBrowser)('approvals and questions that wait for a person', () => {
   const site = useSite()
 
-  it('a vote stays in sight until the voter goes on; a held key votes once', async () => {
+  it('a vote stays visible until the voter continues; a held key votes once', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     const inbox = async () => (await site().call(ada, 'GET', '/api/approvals/inbox')).items
@@ -95,7 +96,7 @@ describe.skipIf(noBrowser)('what waits for somebody', () => {
     await page.getByRole('link', { name: 'Next' }).click()
     await page.getByRole('heading', { name: 'Third?' }).waitFor()
     await page.getByRole('button', { name: 'Reject', exact: true }).waitFor()
-    // Still held: this is what the keyboard repeats.
+    // The key is still held: the keyboard repeats the event.
     await page.keyboard.down('a')
     await page.keyboard.up('a')
     await page.keyboard.press('r')
@@ -103,7 +104,7 @@ describe.skipIf(noBrowser)('what waits for somebody', () => {
     expect([await decided(0), await decided(1), await decided(2)]).toEqual(['approve', 'approve', 'reject'])
   })
 
-  it('the arguments of a tool call are edited, and voted on as another gate', async () => {
+  it('the arguments of a tool call are edited, and another gate asks for votes on them', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     const execution_id = await run(site(), ada, {
@@ -121,7 +122,7 @@ describe.skipIf(noBrowser)('what waits for somebody', () => {
       properties: { amount: { type: 'integer', title: 'Amount' } },
       additionalProperties: false,
     }
-    // As a gate is that an agent opens.
+    // Turns the gate into a gate of the kind that an agent opens.
     await site().service.sql('update approval_requests set editable = $2 where execution_id = $1', [
       fromWire('exe', execution_id),
       JSON.stringify({ schema, full: schema, fixed: {} }),
@@ -139,7 +140,7 @@ describe.skipIf(noBrowser)('what waits for somebody', () => {
     await page.getByRole('link', { name: 'See the edited call' }).waitFor()
   })
 
-  it('anyone who is asked can answer, however many questions are due before', async () => {
+  it('a question can be answered even if many other questions are due earlier', async () => {
     const ada = await site().signUp('Ada')
     const asked = async () => (await site().call(ada, 'GET', '/api/clarifications/inbox?limit=200')).items.length
     const execution_id = await run(site(), ada, question)
@@ -152,7 +153,7 @@ describe.skipIf(noBrowser)('what waits for somebody', () => {
     const numbered = ada.page.getByRole('link', { name: /Number \d+\?/ })
     await numbered.first().waitFor()
     const before = await numbered.count()
-    // The next page is under way when a new question is told of, and the list is read again.
+    // While the next page is loading, a new question is announced and the list is loaded again.
     const isNext = (url: URL): boolean => url.pathname === '/api/clarifications/inbox' && url.searchParams.has('cursor')
     let held = 0
     await ada.page.route(isNext, async (route) => {
@@ -170,7 +171,7 @@ describe.skipIf(noBrowser)('what waits for somebody', () => {
     await eventually(async () => (await numbered.count()) > before).toBe(true)
   })
 
-  it('what could not be asked is not called nothing', async () => {
+  it('a list that could not be loaded is not shown as empty', async () => {
     const ada = await site().signUp('Ada')
     await ada.page.route(/\/api\/(approvals|clarifications)\/inbox/, (route) =>
       route.fulfill({ status: 422, contentType: 'application/problem+json', body: '{"code":"invalid","status":422}' }),

@@ -62,7 +62,7 @@ async function makeWorkflow(): Promise<string> {
     .workflow_id
 }
 
-/** Reads a letter aloud, and gives it back with a copy in capitals. */
+/** Returns the text of a letter, and a file with the text in capitals. */
 const reading = {
   inputs: {
     type: 'object',
@@ -82,7 +82,7 @@ const reading = {
 }
 const letter = (text: string) => ({ name: 'letter.txt', mimeType: 'text/plain', buffer: Buffer.from(text) })
 
-/** What a click on the newest address of a file brings. The new tab that it opens becomes the download. */
+/** Clicks the newest link of a file and returns the download. The new tab that the link opens becomes the download. */
 async function download(page: Page): Promise<{ name: string; text: string }> {
   const opened = page.context().waitForEvent('page')
   const begun = Promise.any([page.waitForEvent('download'), opened.then((tab) => tab.waitForEvent('download'))])
@@ -98,7 +98,7 @@ async function openPage(): Promise<Page> {
 }
 
 describe.skipIf(!executable)('the widget on another site', () => {
-  test('a chat by template: a form, a question of the execution, its result, and the history after a reload', async () => {
+  test('a chat of a template: a form, a question of the execution, its result, and the history after a reload', async () => {
     const workflow = await makeWorkflow()
     const template = (
       await world.owner.call('POST', '/api/templates', {
@@ -125,7 +125,7 @@ describe.skipIf(!executable)('the widget on another site', () => {
     await page.getByLabel('Your message').fill('green')
     await page.keyboard.press('Enter')
     await log.getByText('Hello Ada, here is your green card').waitFor()
-    // A colleague writes in the console, and the visitor sees it without doing anything.
+    // A colleague writes in the console, and the visitor sees the message without any action.
     const [thread] = (await world.owner.call('GET', '/api/chat-thread?with=outside')).body.items
     const text = 'Anything else? <script>document.title="hacked"</script>'
     await world.owner.call('POST', `/api/chat-thread/${thread.thread_id}/messages`, { body: { text } })
@@ -133,7 +133,7 @@ describe.skipIf(!executable)('the widget on another site', () => {
     await log.getByText('A colleague', { exact: true }).waitFor()
     await log.getByText(text).waitFor()
     expect(await page.title()).toBe('Shop')
-    // What was said before the visitor's message, while nothing could be read, is not skipped by its answer.
+    // A message from before the visitor's message, sent while the history could not be loaded, is not lost.
     await page.route('**/history?*', (route) => route.abort())
     await world.owner.call('POST', `/api/chat-thread/${thread.thread_id}/messages`, {
       body: { text: 'One more thing' },
@@ -243,7 +243,7 @@ describe.skipIf(!executable)('the widget on another site', () => {
     expect(await page.locator('img').count()).toBe(0)
     expect(await severeFindings(page)).toEqual([])
 
-    // The token is taken away in the middle of the chat: the visitor is told in their own words.
+    // The token is revoked during the chat, and the visitor gets a message in their own language.
     await world.owner.call('DELETE', `/api/templates/${template}/embed-tokens/${token_id}`)
     await expect
       .poll(

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { eventually, follow, noBrowser, useSite, type Visitor } from '#test/harness/site'
 
-// The list of workflows: what it says of each, what is done from a row or with several, and the views people keep.
+// The list of workflows: the state of each workflow, actions on one row or several, and saved views.
 
 const definition = { nodes: [{ id: 'a', type: 'set', args: { values: {} } }], edges: [] }
 
@@ -12,7 +12,7 @@ describe.skipIf(noBrowser)('the list of workflows', { timeout: 120_000 }, () => 
     (await site().call(by, 'POST', '/api/workflows', { name, definition, ...more })).workflow_id
   const rowOf = ({ page }: Visitor, name: string) => page.getByRole('row').filter({ hasText: name })
 
-  it('says how each is doing, and its row is duplicated, tagged, paused and exported', async () => {
+  it('shows the state of each workflow, and a row is duplicated, tagged, paused and exported', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     const id = await make(ada, 'Orders', { tags: ['shop'] })
@@ -44,7 +44,7 @@ describe.skipIf(noBrowser)('the list of workflows', { timeout: 120_000 }, () => 
     expect(items).toMatchObject([{ tags: ['shop', 'daily'], activity: { last_run: null, starts: [] } }])
   })
 
-  it('is narrowed by filters that are kept as a view', async () => {
+  it('has filters that are saved as a view', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     await make(ada, 'Orders', { tags: ['shop'] })
@@ -60,7 +60,7 @@ describe.skipIf(noBrowser)('the list of workflows', { timeout: 120_000 }, () => 
     await view.waitFor()
     await page.getByLabel('Tag').selectOption('')
     await rowOf(ada, 'Orders').waitFor()
-    // The service keeps it: it is there in another browser too.
+    // The service stores the view, so it exists in another browser too.
     await page.evaluate(() => localStorage.clear())
     await page.reload()
     await view.click()
@@ -72,7 +72,7 @@ describe.skipIf(noBrowser)('the list of workflows', { timeout: 120_000 }, () => 
     await view.waitFor({ state: 'detached' })
   })
 
-  it('pauses, tags and exports several at once, and another workspace imports them', async () => {
+  it('pauses, tags and exports several workflows at once, and another workspace imports them', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     const inner = await make(ada, 'Inner')
@@ -111,7 +111,7 @@ describe.skipIf(noBrowser)('the list of workflows', { timeout: 120_000 }, () => 
     await eventually(() => used.textContent()).toContain('Outercalls it')
   })
 
-  it('runs of jobs are a list of their own', async () => {
+  it('the runs of jobs have their own list', async () => {
     const ada = await site().signUp('Ada')
     await ada.page.goto('/')
     await follow(ada.page, '/runs')
@@ -121,7 +121,7 @@ describe.skipIf(noBrowser)('the list of workflows', { timeout: 120_000 }, () => 
     expect(ada.page.url()).toContain('trigger=job')
   })
 
-  it('runs that a search found are chosen and retried', async () => {
+  it('runs that a search found are selected and retried', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', {
@@ -146,7 +146,7 @@ describe.skipIf(noBrowser)('the list of workflows', { timeout: 120_000 }, () => 
     }
     expect(await again()).toBe(2)
 
-    // All that the search and the filters find, without choosing them.
+    // All runs that match the search and the filters, without selecting them.
     await page.getByLabel('State').selectOption('failed,timed_out')
     await page.getByRole('searchbox', { name: 'Search' }).fill('focaccia')
     await eventually(() => rows.count()).toBe(1)
@@ -157,7 +157,7 @@ describe.skipIf(noBrowser)('the list of workflows', { timeout: 120_000 }, () => 
     expect(await again()).toBe(3)
   })
 
-  it('runs are searched, and their filters are kept as a view', async () => {
+  it('runs are searched, and their filters are saved as a view', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', {

@@ -2,16 +2,16 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { Provider } from 'oidc-provider'
 
-/** A real OAuth2 authorization server on a free port, in which the person at the keyboard agrees to everything. */
+/** A real OAuth2 authorization server on a free port, in which the user consents to every request. */
 export type AuthorizationServer = {
   issuer: string
   host: string
-  /** What its token endpoint was asked, by grant type. */
+  /** The grant types of all requests to the token endpoint. */
   grants: string[]
-  /** Seconds that access tokens live. */
+  /** The lifetime of access tokens in seconds. */
   lifetime: number
   isValid(accessToken: string): Promise<boolean>
-  /** Nothing that was given out before is worth anything any more. */
+  /** Invalidates everything that was issued before. */
   forgetEverything(): void
   /** Called before the token endpoint answers. */
   beforeToken: (request: IncomingMessage, response: ServerResponse) => Promise<boolean>
@@ -20,7 +20,7 @@ export type AuthorizationServer = {
 
 export const oauthClient = { client_id: 'heddle', client_secret: 'a secret/between + the two' }
 
-/** Shows its secret in the form, not in a header. */
+/** A client that sends its secret in the form, not in a header. */
 export const POST_CLIENT = 'heddle-post'
 
 type Stored = { payload: Record<string, unknown>; until: number }

@@ -1,4 +1,4 @@
-/** The little of the package that the tests use; it ships no types. */
+/** The part of the package that the tests use; the package has no types. */
 declare module 'oidc-provider' {
   import type { IncomingMessage, ServerResponse } from 'node:http'
 

@@ -2,10 +2,10 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Provider } from 'oidc-provider'
 
-/** A real OpenID provider on a free port, in which the test says who signs in. */
+/** A real OpenID provider on a free port, in which the test chooses who signs in. */
 export type OpenIdProvider = {
   issuer: string
-  /** Who is at the keyboard from now on. */
+  /** Sets the account for all later sign-ins. */
   become(account: Account): void
   stop(): Promise<void>
 }
@@ -31,7 +31,7 @@ export async function startOpenIdProvider(redirectUris: string[]): Promise<OpenI
     pkce: { required: () => true },
     interactions: { url: () => '/who' },
     findAccount: (_ctx: unknown, sub: string) => ({ accountId: sub, claims: async () => accounts.get(sub)! }),
-    // The person agrees to everything.
+    // The user consents to every request.
     loadExistingGrant: async (ctx: { oidc: Present }) => {
       const grant = new provider.Grant({
         clientId: ctx.oidc.client.clientId,

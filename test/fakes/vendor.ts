@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A service on a free port that remembers what it was sent, and answers as the test says. */
+/** A service on a free port that records its requests and answers as the test says. */
 export type Vendor = {
   /** host:port */
   host: string

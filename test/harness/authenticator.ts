@@ -1,6 +1,7 @@
 import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 
-// A passkey in software: what a browser and its authenticator answer to WebAuthn options (ES256, attestation "none").
+// A passkey in software: the responses of a browser and its authenticator to WebAuthn options (ES256, attestation
+// "none").
 
 const head = (major: number, value: number): Buffer =>
   value < 24
@@ -71,7 +72,10 @@ export function makeAuthenticator(origin: string) {
         },
       }
     },
-    /** `unverified`: it did not ask its person who they are; `handle`: whose it says it is, where that is known. */
+    /**
+     * `unverified`: the authenticator did not verify its user. `handle`: the user handle in the response; empty for
+     * none.
+     */
     authenticate(options: Options, from?: string, { unverified = false, handle = userHandle } = {}) {
       const data = authData(options.rpId, unverified ? 0b0000_0001 : 0b0000_0101)
       const client = clientData('webauthn.get', options.challenge, from)

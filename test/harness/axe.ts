@@ -9,7 +9,7 @@ const source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe
 
 type Scheme = 'light' | 'dark'
 
-/** Opens each page and holds it against axe, in the light and in the dark. */
+/** Opens each page and checks it with axe, in the light and the dark theme. */
 export async function checkPages({ page }: Visitor, pages: [path: string, ready: string][]): Promise<void> {
   for (const [at, [path, ready]] of pages.entries()) {
     await (at === 0 ? page.goto(path) : follow(page, path))
@@ -18,7 +18,7 @@ export async function checkPages({ page }: Visitor, pages: [path: string, ready:
   }
 }
 
-/** What axe finds on the page that is open, once it is all there, in these themes. */
+/** Returns the findings of axe on the open page after it has loaded, in the given themes. */
 export async function checkPage(page: Page, schemes: readonly Scheme[] = ['light', 'dark']): Promise<string[]> {
   await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' })
   const findings: string[] = []
@@ -29,7 +29,9 @@ export async function checkPage(page: Page, schemes: readonly Scheme[] = ['light
   return findings
 }
 
-/** One text for each combination of colours and size there is: two that look alike need not be measured twice. */
+/**
+ * Returns one element for each combination of colours and font, because equal combinations need only one measurement.
+ */
 function texts(): Element[] {
   const behind = new Map<Element, string>()
   const lookBehind = (element: Element): string => {
@@ -54,12 +56,13 @@ function texts(): Element[] {
 }
 
 /**
- * What shuts people out of the page as it stands. Of the dark theme only the contrast is looked at: colours are all that
- * differs. Run by the debugger's own door, which the content security policy does not shut.
+ * Returns the serious and critical accessibility violations of the page. In the dark theme it checks only the contrast,
+ * because only the colours differ. The script runs through the debugger, which the content security policy does not
+ * block.
  */
 export async function severeFindings(page: Page, scheme: Scheme = 'light'): Promise<string[]> {
   if (!(await page.evaluate("typeof axe === 'object'"))) await page.evaluate(source)
-  // A colour on its way from one theme to the other is nobody's contrast.
+  // Waits for colour transitions to end, because their intermediate contrast does not count.
   await page.evaluate('Promise.all(document.getAnimations().map(({ finished }) => finished.catch(() => {})))')
   const options: RunOptions = {
     resultTypes: ['violations'],

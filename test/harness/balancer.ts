@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { Agent, createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-// A proxy as operators have one: it asks each server whether it is ready, sends requests to those that are, keeps its
-// connections, and repeats nothing.
+// A load balancer as operators use one: it checks whether each server is ready, sends requests only to ready servers,
+// keeps its connections, and never repeats a request.
 
 export type Balancer = {
   base: string

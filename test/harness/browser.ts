@@ -1,7 +1,7 @@
 import type { Answer, CallOptions } from './service.ts'
 import { call } from './service.ts'
 
-/** Keeps cookies as a browser does, for tests of sessions. */
+/** A client that keeps cookies as a browser does, for tests of sessions. */
 export type Browser = {
   readonly cookies: Map<string, string>
   call(method: string, path: string, options?: Omit<CallOptions, 'method'>): Promise<Answer>
@@ -29,7 +29,7 @@ let counter = 0
 export const freshEmail = (): string => `someone-${process.pid}-${++counter}@example.com`
 export const PASSWORD = 'correct horse battery'
 
-/** Signs a new person up; the browser then holds their session. */
+/** Signs up a new person; the returned browser has their session. */
 export async function signUp(
   base: string,
   body: Record<string, unknown> = {},

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { type Browser, chromium } from 'playwright-core'
 
-// A real browser for the journeys. On Debian as root it is installed where it is missing; where none can be had the journeys
-// are skipped and say so, except in CI, where that is a failure.
+// A real browser for the journeys. On Debian, root installs it if it is missing. Without a browser the journeys are
+// skipped with a warning; in CI that is a failure.
 
 const places = [
   '/usr/bin/chromium',
@@ -12,8 +12,9 @@ const places = [
   '/usr/bin/google-chrome-stable',
 ]
 /**
- * What Chromium would do besides: parts of its own window are pages, each in a process of 150 MB that every visitor pays for, and it
- * keeps a process in reserve. Below them what Playwright turns off, whose list this one replaces.
+ * Features of Chromium that are disabled. The first group shows parts of the browser window as pages, each in a process
+ * of 150 MB for every visitor, or keeps a process in reserve. The second group is the list that Playwright disables,
+ * which this list replaces.
  */
 const off = [
   'PreloadTopChromeWebUI',
@@ -65,11 +66,13 @@ function install(): void {
       env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
     })
   } catch {
-    // said below
+    // `chromiumPath` reports the missing browser.
   }
 }
 
-/** Where the browser is; installs it once. Undefined where there is none, which CI does not accept. */
+/**
+ * Returns the path of the browser, and installs the browser once. Undefined if there is none; in CI that is an error.
+ */
 export function chromiumPath(): string | undefined {
   if (!find()) install()
   const path = find()

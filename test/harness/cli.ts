@@ -3,7 +3,9 @@ import { main } from '#sdk/cli/cli'
 
 export type Ended = { exit: number; stdout: string; stderr: string }
 
-/** A command line in this process, with these variables in its environment. A process of its own takes half a second to start. */
+/**
+ * Runs the command line in this process, with these environment variables. A new process takes half a second to start.
+ */
 export async function runCommand(args: string[], environment: Record<string, string | undefined> = {}): Promise<Ended> {
   let stdout = ''
   let stderr = ''

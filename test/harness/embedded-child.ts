@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { type EmbeddedOptions, startEmbeddedPostgres } from '#platform/db/embedded'
 
-// A program that does nothing but own an embedded database, for tests that kill it. Prints one line when the database is up.
+// A program that only owns an embedded database, for tests that kill it. It prints one line when the database is ready.
 
 const options = JSON.parse(process.argv[2] ?? '{}') as Pick<EmbeddedOptions, 'dataDir' | 'places'>
 try {

@@ -2,13 +2,13 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
 import { createGzip } from 'node:zlib'
 
-/** How a server treats its callers. */
+/** The ways in which a server misbehaves. */
 export type Treatment = 'without end' | 'drip' | 'gzip bomb' | 'huge header'
 export const treatments: Treatment[] = ['without end', 'drip', 'gzip bomb', 'huge header']
 
 const MEGABYTE = Buffer.alloc(1024 * 1024, ' ')
 
-/** A server that answers every request badly, and knows how many bytes it got rid of and who is still connected. */
+/** Starts a server that answers every request badly. It counts the bytes it could send and the open connections. */
 export async function startEndlessServer(treatment: Treatment) {
   const open = new Set<Socket>()
   let sent = 0
@@ -71,7 +71,7 @@ export async function startEndlessServer(treatment: Treatment) {
     port,
     base: `http://127.0.0.1:${port}`,
     sent: (): number => sent,
-    /** Connections that nobody has given up. */
+    /** Returns the number of connections that the clients have not closed. */
     open: (): number => open.size,
     async stop(): Promise<void> {
       server.closeAllConnections()
@@ -80,7 +80,7 @@ export async function startEndlessServer(treatment: Treatment) {
   }
 }
 
-/** The same for a protocol of lines: greets without end, or a letter at a time. */
+/** As above, for a protocol of lines: sends an endless greeting, or one letter at a time. */
 export async function startEndlessLines(treatment: 'without end' | 'drip') {
   const open = new Set<Socket>()
   const server = createTcpServer((socket) => {

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 
-// Examples for the OpenAPI document, taken from calls that succeeded: `HEDDLE_RECORD_EXAMPLES=FILE` at a run of the access
-// matrix writes them. Ids, times, secrets and addresses become the same in every recording.
+// Records examples for the OpenAPI document from successful calls, if the access matrix runs with
+// `HEDDLE_RECORD_EXAMPLES=FILE`. Ids, times, secrets and addresses are the same in every recording.
 
 const MAX_BYTES = 6_000
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
@@ -44,7 +44,7 @@ function normalise(value: unknown, text: (text: string) => string, most: number)
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
     Object.entries(value).map(([key, inner]) => [
-      // Tools take every "$ref" for a reference of the document itself. Both say the same.
+      // Tools treat every "$ref" as a reference within the document. `$cel` has the same meaning here.
       key === '$ref' && typeof inner === 'string' && !inner.startsWith('#') ? '$cel' : text(key),
       normalise(inner, text, most),
     ]),

@@ -1,6 +1,9 @@
 import type { Answer } from './call.ts'
 
-/** Fifty requests at once. A busy service tells some to come back (503), before it has done anything for them: they do. */
+/**
+ * Sends fifty requests at once. A busy service refuses some of them with 503 before it does any work; those are
+ * repeated.
+ */
 export function fiftyTimes(ask: (n: number) => Promise<Answer>): Promise<Answer[]> {
   const untilServed = async (n: number): Promise<Answer> => {
     const answer = await ask(n)

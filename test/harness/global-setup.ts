@@ -28,8 +28,8 @@ import { bootstrapRoles } from '#platform/db/roles'
 declare module 'vitest' {
   interface ProvidedContext {
     /**
-     * `migrated`: a file that is there once the template can be cloned; it says why where it cannot. `scratch`: a directory that is
-     * removed after the test run.
+     * `migrated`: a file that exists when the migration of the template has ended; it contains the reason of a failure.
+     * `scratch`: a directory that is removed after the test run.
      */
     postgres: { superuserUrl: string; template: string; urls: DatabaseUrls; migrated: string; scratch: string }
   }
@@ -37,18 +37,18 @@ declare module 'vitest' {
 
 const PREFIX = 'heddle-test-cluster-'
 const IN_MEMORY = '/dev/shm'
-/** Far more than all databases of a test run take, and the tests beside them. */
+/** Far more bytes than all databases of a test run and the tests themselves need. */
 const ROOM = 8 * 2 ** 30
 
 type Cluster = { postgres: ProvidedContext['postgres']; stop(): Promise<void> }
 type Shared = { projects: number; cluster: Promise<Cluster> }
 
-/** Every project of a test run loads this file anew, so what they share is not in the module. */
+/** Every project of a test run loads this file again, so the state that the projects share is not in the module. */
 const run = globalThis as typeof globalThis & { heddleTestCluster?: Shared | undefined }
 
 /**
- * One throw-away PostgreSQL for the whole test run, with a migrated template database that each test file clones. The first test files
- * load, and those without a database run, while the template is migrated.
+ * Starts one temporary PostgreSQL for the whole test run, with a migrated template database that each test file clones.
+ * While the template is migrated, the first test files load, and test files without a database run.
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   run.heddleTestCluster ??= { projects: 0, cluster: startCluster() }
@@ -65,8 +65,9 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
 }
 
 /**
- * In memory where there is room. A database is 1,400 files: a file system on disk looks for inodes that were not deleted a moment ago, and
- * each `create database` took 290 ms of processor time there and 45 in memory, after some had been dropped.
+ * Returns a directory in memory if there is enough room. A database has 1,400 files, and a file system on disk avoids
+ * inodes that were deleted recently: after some databases had been dropped, each `create database` took 290 ms of
+ * processor time on disk and 45 ms in memory.
  */
 function placeForCluster(): string {
   try {
@@ -74,7 +75,7 @@ function placeForCluster(): string {
     const { bavail, bsize } = statfsSync(IN_MEMORY)
     if (Math.min(bavail * bsize, process.availableMemory()) > ROOM) return IN_MEMORY
   } catch {
-    // There is no such place.
+    // The directory does not exist or is not writable.
   }
   return tmpdir()
 }
@@ -85,7 +86,7 @@ async function startCluster(): Promise<Cluster> {
   chmodSync(dataDir, 0o711)
   const log = pino({ level: 'warn' })
   const postgres = await startEmbeddedPostgres({ dataDir, log, durable: false })
-  // The last resort when the test run ends without teardown; SIGQUIT ends every backend at once.
+  // Stops the server if the test run ends without teardown; SIGQUIT ends every backend at once.
   const abandon = (): void => {
     process.kill(postgres.postmasterPid, 'SIGQUIT')
     rmSync(dataDir, { recursive: true, force: true })
@@ -124,8 +125,8 @@ async function startCluster(): Promise<Cluster> {
 }
 
 /**
- * Their passwords were hashed before the server was asked, 4,096 times, as every connection has to do again. This server hashes them
- * once (`scram_iterations`).
+ * Hashes the passwords of the roles again. They were hashed with 4,096 iterations, which every connection has to
+ * repeat; this server uses one iteration (`scram_iterations`).
  */
 async function hashPasswordsQuickly(superuserUrl: string, addresses: string[]): Promise<void> {
   await withClient({ connectionString: superuserUrl }, async (superuser) => {
@@ -134,7 +135,7 @@ async function hashPasswordsQuickly(superuserUrl: string, addresses: string[]): 
   })
 }
 
-/** Clusters of test runs that were killed outright: nobody holds their lock any more. */
+/** Deletes clusters of test runs that were killed: no process holds their lock any more. */
 async function sweep(): Promise<void> {
   const places = [tmpdir(), IN_MEMORY].filter((place) => existsSync(place))
   const left = places.flatMap((place) => readdirSync(place).map((name) => ({ name, dataDir: join(place, name) })))
@@ -148,7 +149,7 @@ async function sweep(): Promise<void> {
       }
       rmSync(dataDir, { recursive: true, force: true })
     } catch {
-      // In use by another test run, or another user's.
+      // Another test run uses the cluster, or it belongs to another user.
     }
   }
 }

@@ -1,9 +1,9 @@
 import type { Answer, Service } from './service.ts'
 import type { TestPerson } from './world.ts'
 
-// What tests of jobs and suites share.
+// Helpers for tests of jobs and suites.
 
-/** One node that writes down what it was given. */
+/** A definition with one node that outputs the input. */
 export const recipe = {
   nodes: [{ id: 'one', type: 'set', args: { values: { seen: { $ref: 'input' } } } }],
   edges: [],
@@ -32,11 +32,11 @@ export const makeJob = async (person: TestPerson, body: object): Promise<string>
 export const getJob = async (person: TestPerson, jobId: string): Promise<Answer['body']> =>
   (await person.call('GET', `/api/enrichment-jobs/${jobId}`)).body
 
-/** Records that wait for another try are due now: what is tested is that they are tried, not how long that takes. */
+/** Makes records that wait for a retry due now. Tests check that they are retried, not how long they wait. */
 export const hurryRetries = (service: Pick<Service, 'sql'>): Promise<unknown> =>
   service.sql('update ledger_records set due_at = now() where due_at > now()')
 
-/** The job once a run that is not `notRun` has ended. */
+/** Returns the job when a run other than `notRun` has ended. */
 export async function untilRan(
   person: TestPerson,
   jobId: string,

@@ -3,11 +3,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, vi } from 'vitest'
 import { temporaryDirectories } from './temporary.ts'
 
-// A process runs file after file. A file that changes the process for the next one fails. What it leaves open is named in the
-// output: it costs memory and time, but nobody meets it.
+// A process runs several test files, one after another. A file fails if it changes the process for the next file.
+// Servers, processes and directories that it leaves open are only reported: they cost memory and time, but do not
+// affect other files.
 
 const WITHIN = 5_000
-/** Servers that listen, and child processes. */
+/** Listening servers and child processes. */
 const KINDS = ['TCPServerWrap', 'PipeServerWrap', 'ProcessWrap']
 const GLOBALS = ['fetch', 'Date', 'setTimeout', 'setInterval', 'performance', 'WebSocket', 'crypto', 'console'] as const
 
@@ -25,7 +26,7 @@ const before = {
 
 afterAll(async () => {
   const end = performance.now() + WITHIN
-  // A process that was told to end needs a moment.
+  // A process that was signalled needs a moment to end.
   while (stillOpen().length > 0 && performance.now() < end) await delay(20)
   for (const what of stillOpen()) console.warn(`this file leaves open: ${what}`)
   if (changed().length > 0) throw new Error(`this file leaves behind: ${changed().join(', ')}`)

@@ -5,7 +5,7 @@ import { until } from './until.ts'
 
 export type ReceivedMail = { to: string[]; subject: string; text: string }
 
-/** A mail server of the test's own. */
+/** Starts a mail server for one test. */
 export async function startMailbox() {
   const received: ReceivedMail[] = []
   const server = new SMTPServer({
@@ -29,7 +29,7 @@ export async function startMailbox() {
     url: `smtp://127.0.0.1:${port}`,
     received,
     to,
-    /** The newest mail to this address once there are `count` of them. */
+    /** Waits until `count` mails have arrived for this address and returns the newest. */
     async wait(email: string, count = 1): Promise<ReceivedMail> {
       await until(async () => to(email).length >= count, `mail ${count} to ${email}`)
       return to(email).at(-1)!
@@ -40,6 +40,6 @@ export async function startMailbox() {
 
 export type Mailbox = Awaited<ReturnType<typeof startMailbox>>
 
-/** The token at the end of the link in a mail. */
+/** Returns the token at the end of the link in a mail. */
 export const tokenIn = ({ text }: ReceivedMail, prefix: string): string =>
   new RegExp(`${prefix}_\\w+`).exec(text)?.[0] ?? ''

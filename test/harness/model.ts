@@ -3,7 +3,7 @@ import { FAKE_KEY, type FakeLlm, startFakeLlm } from '#test/fakes/llm/server'
 import { type Service, useService } from './service.ts'
 import { makeWorld, type World } from './world.ts'
 
-/** The whole service with a language model, which forgets before each test what it was asked, and people in it. */
+/** Starts the whole service with a fake language model, which is reset before each test, and with people. */
 export async function useServiceWithModel(
   name: string,
   env: Record<string, string> = {},

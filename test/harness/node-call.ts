@@ -2,7 +2,7 @@ import { pino } from 'pino'
 import type { NodeCall } from '#engine/node'
 import type { Json } from '#model/definition'
 
-// A node's attempt outside the engine, over a journal that outlives it: what a crash leaves behind is what the journal holds.
+// An attempt of a node without the engine. Its journal outlives the attempt, so it contains what a crash would leave.
 
 export class Crash extends Error {}
 
@@ -32,7 +32,7 @@ export const makeNodeCall = (
       if (crashWhen?.({ name, moment: 'before' })) throw new Crash()
       const result = await work()
       if (crashWhen?.({ name, moment: 'done' })) throw new Crash()
-      // As the real one: only what survives being stored comes back.
+      // As in the engine, only values that survive serialization are returned.
       journal.set(name, JSON.parse(JSON.stringify(result)) as Json)
       if (crashWhen?.({ name, moment: 'recorded' })) throw new Crash()
       return result
@@ -41,5 +41,5 @@ export const makeNodeCall = (
   }
 }
 
-/** `done`: the effect happened and was not recorded. */
+/** `done`: the effect has happened, but is not recorded. */
 export type CrashPoint = (at: { name: string; moment: 'before' | 'done' | 'recorded' }) => boolean

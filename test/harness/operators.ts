@@ -1,2 +1,2 @@
-/** Who operators of a shared service are; `makeOperator` makes one after another. */
+/** The operators of a shared service; `makeOperator` creates them one after another. */
 export const operatorsOfShared: readonly string[] = Array.from({ length: 100 }, (_, n) => `operator-${n}@example.com`)

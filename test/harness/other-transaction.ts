@@ -6,7 +6,10 @@ type OtherTransaction = {
   commit(): Promise<void>
 }
 
-/** A transaction beside those of the service, as the superuser: nobody sees what it wrote before it commits, and its locks are waited for. */
+/**
+ * Runs `work` in a separate transaction as the superuser. The service does not see its changes before it commits, and
+ * waits for its locks.
+ */
 export async function inOtherTransaction(
   { database }: Pick<Service, 'database'>,
   work: (other: OtherTransaction) => Promise<void>,
@@ -24,7 +27,7 @@ export async function inOtherTransaction(
   }
 }
 
-/** Whether statements of the service wait for a lock. `like`: a pattern of their text. */
+/** Checks whether `count` statements of the service wait for a lock. `like`: a pattern for their text. */
 export const waitsForLock = async ({ sql }: Pick<Service, 'sql'>, like: string, count = 1): Promise<boolean> =>
   (
     await sql(

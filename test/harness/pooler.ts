@@ -3,8 +3,9 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { type Message, makeFramer } from './postgres-wire.ts'
 import type { Target } from './proxy.ts'
 
-// A pooler as PgBouncer is in transaction mode: between two transactions a server's session may go to any client. It lets
-// clients sign in at the server itself, tells them a number that is no backend's, refuses options, and forgets who listens.
+// A pooler that works like PgBouncer in transaction mode: between two transactions any client may get a server session.
+// Clients sign in at the server itself. The pooler gives them a process id that no backend has, refuses options, and
+// drops notifications for listeners.
 
 type Session = { socket: Socket; owner: Client | undefined; unanswered: number; known: Set<string>; silent: boolean[] }
 type Client = {
@@ -29,7 +30,10 @@ const zeroTerminated = (raw: Buffer, at: number): [text: string, end: number] =>
 }
 const REFUSED = message('E', Buffer.from('SFATAL\0C08P01\0Munsupported startup parameter: options\0\0'))
 
-/** `named`: statements prepared by name are prepared again wherever they are used, as PgBouncer does from 1.21 on. */
+/**
+ * `named`: prepared statements with names are prepared again in each session that uses them, as in PgBouncer since
+ * 1.21.
+ */
 export async function startFakePooler(target: Target, { named }: { named: boolean }): Promise<FakePooler> {
   const sockets = new Set<Socket>()
   const idle = new Map<string, Session[]>()
@@ -78,7 +82,7 @@ export async function startFakePooler(target: Target, { named }: { named: boolea
 
   const fromServer = (place: string, session: Session, { type, raw }: Message): void => {
     if (type === '1' && session.silent.shift()) return
-    // A session that listened for somebody tells nobody.
+    // Notifications are dropped, because the session may belong to another client now.
     if (type === 'A') return
     const client = session.owner
     client?.socket.write(raw)
@@ -136,7 +140,7 @@ export async function startFakePooler(target: Target, { named }: { named: boolea
         }
       }
     })
-    // A client that leaves in the middle of a transaction takes its session with it.
+    // A client that disconnects during a transaction closes its session too.
     socket.on('close', () => (signedIn ? client.session?.socket.destroy() : upstream.destroy()))
     upstream.on('close', () => {
       idle.set(

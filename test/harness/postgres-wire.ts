@@ -1,13 +1,14 @@
-// Reads PostgreSQL's protocol as it passes by, as far as one must to know which transaction a byte belongs to.
+// Parses the protocol of PostgreSQL on its way through a proxy, just enough to know to which transaction a byte
+// belongs.
 
 export type Message = { readonly type: string; readonly raw: Buffer }
 
-/** Cuts a stream of bytes into messages. The first ones of a client have no type, only a length. */
+/** Splits a stream of bytes into messages. The first messages of a client have a length but no type. */
 export function makeFramer(options: { untyped: boolean }) {
   let rest: Buffer = Buffer.alloc(0)
   let untyped = options.untyped
   return {
-    /** What follows has a type. */
+    /** Declares that all later messages have a type. */
     typed: () => {
       untyped = false
     },
@@ -21,7 +22,7 @@ export function makeFramer(options: { untyped: boolean }) {
         if (rest.length < length) break
         messages.push({ type: untyped ? '' : String.fromCharCode(rest[0]!), raw: rest.subarray(0, length) })
         rest = rest.subarray(length)
-        // An SSL request is followed by another untyped message, a start by typed ones.
+        // Another untyped message follows an SSL request; typed messages follow a startup message.
         if (untyped && messages.at(-1)!.raw.readUInt32BE(4) >> 16 === 3) untyped = false
       }
       return messages
@@ -31,12 +32,12 @@ export function makeFramer(options: { untyped: boolean }) {
 
 const textFrom = (raw: Buffer, at: number): string => raw.toString('utf8', at, raw.indexOf(0, at))
 
-/** Statements of a client, grouped as the server answers them: each group ends with one ReadyForQuery. */
+/** Collects the statements of a client into groups, each of which the server answers with one ReadyForQuery. */
 export function makeStatements() {
   const prepared = new Map<string, string>()
   let group: string[] = []
   return {
-    /** The group that this message completes. */
+    /** Returns the group that this message completes. */
     take({ type, raw }: Message): string[] | undefined {
       if (type === 'Q') return [textFrom(raw, 5)]
       if (type === 'P') {
@@ -58,11 +59,11 @@ export function makeStatements() {
 const BEGINS = /^\s*(begin|start transaction)\b/i
 const ENDS = /^\s*(commit|end)\b/i
 
-/** Gathers groups into transactions; a group outside of begin and commit is one of its own. */
+/** Collects groups into transactions. A group outside of begin and commit is a transaction by itself. */
 export function makeTransactions() {
   let open: string[] | undefined
   return {
-    /** The statements of the transaction that this group would commit. */
+    /** Returns the statements of the transaction that this group would commit. */
     take(group: readonly string[]): readonly string[] | undefined {
       if (group.some((text) => BEGINS.test(text))) open = []
       if (!open) return group
@@ -72,7 +73,7 @@ export function makeTransactions() {
       open = undefined
       return done
     },
-    /** Rolled back, or the server says so. */
+    /** Discards the transaction after a rollback or an error of the server. */
     reset: () => {
       open = undefined
     },

@@ -10,17 +10,17 @@ import type {} from './global-setup.ts'
 export type DatabaseAddress = {
   readonly name: string
   readonly urls: DatabaseUrls
-  /** The superuser in this database, for tests that must look past row security. */
+  /** The address of this database for the superuser, for tests that must bypass row security. */
   readonly superuserUrl: string
 }
 
 export type TestDatabase = DatabaseAddress & {
-  /** A connection as the superuser. It ends with the database, also where a test failed before its end. */
+  /** Returns a connection as the superuser. It is closed with the database, even if a test fails. */
   superuser(): Promise<pg.Client>
   drop(): Promise<void>
 }
 
-/** A fresh copy of the migrated database, for one test file. */
+/** Creates a copy of the migrated database, for one test file. */
 export async function makeTestDatabase(): Promise<TestDatabase> {
   const { superuserUrl, template, urls, migrated } = inject('postgres')
   await waitForTemplate(migrated)
@@ -36,7 +36,7 @@ export async function makeTestDatabase(): Promise<TestDatabase> {
   })
 }
 
-/** A database with roles and without tables, as the program finds it at its first start. */
+/** Creates a database with roles and without tables, as the program finds it at its first start. */
 export async function makeEmptyDatabase(): Promise<TestDatabase> {
   const { superuserUrl } = inject('postgres')
   const name = newName()

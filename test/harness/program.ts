@@ -3,15 +3,15 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Service } from './service.ts'
 
-// The real program in a process of its own.
+// Runs the real program in a separate process.
 
 export type Program = {
   readonly child: ChildProcess
-  /** The address of the ready line; fails with what the program said when it ends before. */
+  /** The address in the ready line. Rejects with the standard error of the program if the program ends before. */
   readonly ready: Promise<string>
   readonly ended: Promise<{ code: number | null; signal: NodeJS.Signals | null; errors: string }>
   output(): string
-  /** What it has said on standard error, its log among it. */
+  /** Returns the standard error so far, including the log. */
   errors(): string
   stop(signal?: NodeJS.Signals): Promise<{ code: number | null; signal: NodeJS.Signals | null }>
 }
@@ -54,13 +54,13 @@ export function startProgram(env: Record<string, string>, args: string[] = [], e
 }
 
 /**
- * A program lets only roles of its own into its database. A service of the test that shares it keeps its open connections, but
- * could open no other: this lets it in again.
+ * Lets a service of the test connect again to the database of a program. The program allows only its own roles to
+ * connect, so the service would keep its open connections but could not open another.
  */
 export const letServiceIn = async ({ sql, database }: Pick<Service, 'sql' | 'database'>): Promise<void> =>
   void (await sql(`grant connect on database ${database.name} to public`))
 
-/** Waits for a state of another process, which sends no event; the test's own time limit ends the wait. */
+/** Waits for a state of another process, which sends no event. The timeout of the test ends the wait. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await condition())) await delay(10)
 }

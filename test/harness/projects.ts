@@ -1,7 +1,8 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 
-// Which project of the test run a file belongs to. `unit` needs no database and no browser, so that it can run on every save.
+// Decides to which project of the test run a file belongs. `unit` needs no database and no browser, so it can run on
+// every save.
 
 export type Project = 'unit' | 'console' | 'service' | 'browser' | 'models' | 'slow' | 'journeys'
 
@@ -9,11 +10,13 @@ const root = join(import.meta.dirname, '..', '..')
 
 const TESTS = ['model', 'server', 'test', 'sdk', 'web', 'widget'].map((folder) => `${folder}/**/*.test.ts`)
 
-/** Files that start a PostgreSQL or the whole program, or hand one out. */
+/** Files that start a PostgreSQL or the whole program, or give access to one. */
 const SERVICE =
   /test\/harness\/(postgres|program|embedded-child|service-child)\.ts$|platform\/db\/embedded\.ts$|server\/(main\.mjs|program\.ts)$/
 
-/** Support code of tests: its imports count as those of the test. Imports of the program's own modules do not. */
+/**
+ * Support code of tests: its imports count as imports of the test. Imports of the modules of the program do not count.
+ */
 const SUPPORT = /^(test|bench)\/|\/testing\.ts$|\.test\.ts$/
 
 const ALIASES: [alias: string, folder: string][] = [
@@ -44,13 +47,15 @@ function reachesService(file: string, seen: Set<string>): boolean {
   return /\bserver\/main\.mjs\b|\binject\('postgres'\)/.test(source)
 }
 
-/** Speech and transcription load models: seconds each, and nothing else of theirs changes on a save. */
+/**
+ * Tests of speech and transcription. They load models, which takes seconds each, and other changes do not affect them.
+ */
 const MODELS = /^server\/providers\/(speech|transcription)\//
 
 /**
- * Rehearsals of seconds to minutes each, which `npm run test:slow` runs as a whole: programs that are killed or whose network falls
- * silent, the program as it is built, its log at its most talkative, real voices, servers of vendors over TLS, other people's tools. A file with quick parts stays where it is and marks the
- * rest with `slow`.
+ * Test scenarios of seconds to minutes, which only `npm run test:slow` runs: killed programs, silent networks, the
+ * built program, its most detailed log, real voices, servers of vendors over TLS, and third-party tools. A file that
+ * also has quick tests stays in its project and marks its slow tests with `slow`.
  */
 const SLOW = new RegExp(
   `^(${[
@@ -64,8 +69,9 @@ const SLOW = new RegExp(
 )
 
 /**
- * One journey through each main surface, in one file: processes of their own would each start a service and a browser. The files of
- * test/e2e that it names, as a whole, and all others are the project `journeys` of `npm run test:slow`.
+ * One journey through each main part of the console, in one file, because each process would start a service and a
+ * browser. The other files of test/e2e, and the whole of the files it imports, are the project `journeys` of `npm run
+ * test:slow`.
  */
 const BROWSER = 'test/e2e/in-short.test.ts'
 
@@ -73,12 +79,12 @@ function projectOf(file: string): Project {
   if (SLOW.test(file)) return 'slow'
   if (MODELS.test(file)) return 'models'
   if (file.startsWith('test/e2e/')) return file === BROWSER ? 'browser' : 'journeys'
-  // Its modules hold JSX, which Node does not run as it is.
+  // The modules of these tests contain JSX, which Node does not run unchanged.
   if (/^(web|widget)\//.test(file)) return 'console'
   return reachesService(file, new Set()) ? 'service' : 'unit'
 }
 
-/** Files with parts for `npm run test:slow`; they run there as a whole. */
+/** Checks whether a file has tests only for `npm run test:slow`, which then runs the whole file. */
 const isRehearsal = (file: string): boolean => readFileSync(join(root, file), 'utf8').includes('harness/slow')
 
 export function testFiles(): Record<Project, string[]> {

@@ -2,41 +2,44 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { makeFramer, makeStatements, makeTransactions } from './postgres-wire.ts'
 
-// A network between a process and PostgreSQL that can fail: connections are cut, bytes stop or come late, and both can be
-// aimed at the COMMIT of a certain transaction. While it is frozen a close does not get through either, as in a partition.
+// A network between a process and PostgreSQL that can fail: it cuts connections, and stops or delays bytes. A fault can
+// be aimed at the COMMIT of a certain transaction. While the network is frozen it also holds back the close of a
+// connection, as in a partition.
 
 export type Direction = 'toServer' | 'toClient'
 
 export type Aim = {
-  /** A transaction in which a statement matches. */
+  /** Selects the transactions in which a statement matches. */
   transaction: RegExp
-  /** `sending`: its COMMIT does not reach the server. `confirming`: it is committed, and the client does not learn it. */
+  /**
+   * `sending`: the COMMIT does not reach the server. `confirming`: the server commits, but the client gets no response.
+   */
   at: 'sending' | 'confirming'
-  /** `freeze` stops this connection alone, for ever. */
+  /** `freeze` stops only this connection, permanently. */
   fault?: 'cut' | 'freeze'
-  /** How often; once by default. */
+  /** The number of times; 1 by default. */
   times?: number
 }
 
 export type NetworkProxy = {
   readonly port: number
-  /** The same address, through the proxy. */
+  /** Returns the same address, through the proxy. */
   through(url: string): string
-  /** Resets every connection there is. */
+  /** Resets all connections. */
   cut(): void
-  /** Nothing passes any more, on open connections and new ones; both directions unless one is named. */
+  /** Stops all bytes on open and new connections, in both directions unless one is given. */
   freeze(direction?: Direction): void
-  /** What was held back is passed on. */
+  /** Passes on all bytes that were held back, and continues. */
   thaw(): void
-  /** Every byte comes that much later. */
+  /** Delays every byte by this many milliseconds. */
   delay(ms: number): void
-  /** New connections are closed at once. */
+  /** Closes new connections at once, or accepts them again. */
   refuse(refused: boolean): void
-  /** New connections go there. */
+  /** Sends new connections to this target. */
   leadTo(target: Target): void
-  /** Resolves when the fault has happened as often as wanted. */
+  /** Resolves when the fault has happened `times` times. */
   aim(aim: Aim): Promise<void>
-  /** What has not struck yet no longer will. */
+  /** Cancels all faults that have not happened yet. */
   forgetAims(): void
   connections(): number
   stop(): Promise<void>
@@ -46,7 +49,7 @@ export type Target = { host: string; port: number } | { path: string }
 
 type Aimed = Required<Aim> & { hit(): void }
 
-/** One direction of one connection: keeps the order, whatever is held back or late. */
+/** One direction of one connection. It keeps the order of the bytes, even if some are held back or delayed. */
 function makeLane(to: Socket) {
   const held: (Buffer | 'end')[] = []
   let frozen = false
@@ -92,7 +95,7 @@ function makeLink(client: Socket, server: Socket, aims: Aimed[]) {
 
   const cut = (): void => {
     client.resetAndDestroy()
-    // A socket in the file system cannot be reset.
+    // A Unix socket cannot be reset.
     server.destroy()
   }
   const strike = (aim: Aimed): void => {
@@ -135,7 +138,8 @@ function makeLink(client: Socket, server: Socket, aims: Aimed[]) {
       bytes = bytes.subarray(1)
     }
     for (const { type, raw } of fromServer.push(bytes)) {
-      // Committed only when the server says that it is ready again: until then the rest of the answer is held.
+      // The transaction is committed only when the server reports that it is ready again; the response is held back
+      // until then.
       if (type === 'C' && !held) {
         committing = confirming.take(unanswered[0] ?? [])
         if (aimedAt('confirming', committing)) held = []
@@ -249,7 +253,7 @@ export async function startProxy(target: Target): Promise<NetworkProxy> {
   }
 }
 
-/** The address a database URL names: a socket's directory stands in `host`. */
+/** Returns the target of a database URL. For a Unix socket, `host` is its directory. */
 export const targetOf = (url: string): Target => {
   const { hostname, port, searchParams } = new URL(url)
   const directory = searchParams.get('host')

@@ -1,7 +1,8 @@
 import { getHeapSpaceStatistics } from 'node:v8'
 import { giveBackWhenResting, keepHeapSmall } from '#platform/memory'
 
-// A program that has worked and rests: prints the size of its young generation while it worked, and the first one that is a quarter of it.
+// A program that works and then idles. It prints the size of its young generation after the work, and the first size
+// that is at most a quarter of it.
 
 const youngMb = (): number =>
   getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space')!.space_size / 2 ** 20

@@ -1,8 +1,8 @@
 import type pg from 'pg'
 
-// What tests need to look for a secret that must be nowhere.
+// Helpers to search for a secret that must not be found.
 
-/** Every spelling in which somebody could find it again. */
+/** Returns every encoding in which the secret could be recognised. */
 export const spellings = (secret: string): string[] => [
   secret,
   encodeURIComponent(secret),
@@ -15,7 +15,7 @@ export const spellings = (secret: string): string[] => [
   ),
 ]
 
-/** Every value of every column, as text. */
+/** Returns every value of every column, as text. */
 export async function dumpDatabase(
   database: pg.Client,
   { without = [] }: { without?: string[] } = {},

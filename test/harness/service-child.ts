@@ -7,7 +7,7 @@ import { makeLogger } from '#platform/log'
 import { makeVault } from '#platform/secrets'
 import { makeApp } from '#server/app'
 
-// The service as a process of its own on a given database, so that a test can kill it; or so that a node does.
+// The service in a separate process on a given database, so that a test or a node can kill it.
 
 const urls = JSON.parse(process.argv[2]!) as DatabaseUrls
 const config = readConfig({ HEDDLE_RATE_LIMITS: 'off', HEDDLE_LOG_LEVEL: 'error', HEDDLE_DATA_DIR: process.argv[3]! })
@@ -28,6 +28,6 @@ const app = await makeApp({
 })
 address = await app.http.listen({ host: '127.0.0.1', port: 0 })
 process.send?.(address)
-// It may be killed at any moment, and what it compiled be lost.
+// The process may be killed at any moment, which would lose its compile cache.
 flushCompileCache()
 process.on('disconnect', () => process.exit(0))

@@ -26,17 +26,19 @@ export type Service = {
   vault: Vault
   config: Config
   database: DatabaseAddress
-  /** A statement as the superuser, past row security. */
+  /** Runs a statement as the superuser, who bypasses row security. */
   sql<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>
   call(method: string, path: string, options?: Omit<CallOptions, 'method'>): Promise<Answer>
-  /** Lets tenants reach these targets (`host:port`), as HEDDLE_ALLOW_TARGETS does from the start. */
+  /** Lets tenants reach these targets (`host:port`), as HEDDLE_ALLOW_TARGETS does at the start. */
   allow(...targets: string[]): void
-  /** Throws where it answered with a status that the OpenAPI document does not describe. `stop` does so too. */
+  /**
+   * Throws if the service has answered with a status that the OpenAPI document does not describe. `stop` does so too.
+   */
   checkAnswers(): void
   stop(options?: { drainMs?: number }): Promise<void>
 }
 
-/** One that other test files use too. */
+/** A service that several test files use. */
 export type SharedService = Omit<Service, 'stop'>
 
 export type ServiceOptions = {
@@ -44,19 +46,19 @@ export type ServiceOptions = {
   env?: Record<string, string>
   database?: DatabaseAddress
   pages?: string
-  /** What a data directory holds already, such as blobs; it is copied. */
+  /** A directory that is copied into the data directory first, for example with blobs. */
   dataFrom?: string
-  /** Whether it clears up at its start, as the program does. */
+  /** Whether the service cleans up at its start, as the program does. */
   clearUpAtStart?: boolean
-  /** Where its data directory is; otherwise one of its own, which is removed when it stops. */
+  /** The data directory. By default the service has its own, which is removed when it stops. */
   directory?: string
 }
 
-/** The longest pause of periodic work, in milliseconds. What a test changes in the tables is looked at without a pause. */
+/** The maximum pause of periodic work, in milliseconds. After a test has changed a table, the work runs at once. */
 const LOOK_EVERY = 1000
 const CHANGES = /^\s*(?:update|delete)\b/i
 
-/** The whole service on a database of its own, listening on a free port. */
+/** Starts the whole service on a free port, by default with its own database. */
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
   if (!usesShared) endShared()
   shortenLooks(LOOK_EVERY)
@@ -73,14 +75,14 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       HEDDLE_DATA_DIR: join(directory.path, 'data'),
       HEDDLE_LOG_LEVEL: process.env.HEDDLE_TEST_LOG ?? 'silent',
       HEDDLE_RATE_LIMITS: 'off',
-      // Beside other tests it would hardly have its turn.
+      // With a lower priority, speech would get almost no processor time beside other tests.
       SPEECH_NICENESS: '0',
       HEDDLE_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
       ...options.env,
     },
     ['--role', options.role ?? 'all'],
   )
-  // A list of its own: the default is the same one for all services of the process.
+  // A copy of the list, because the default list is shared by all services of the process.
   const allowed = [...read.HEDDLE_ALLOW_TARGETS]
   const config = { ...read, HEDDLE_ALLOW_TARGETS: allowed }
   const log = makeLogger(config.HEDDLE_LOG_LEVEL)
@@ -133,23 +135,23 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
 }
 
 /**
- * Services by their options. Test files that a process runs one after another share them; what a file makes belongs to people and
- * workspaces of its own. They end with the process, or when a file begins that has a service of its own: periodic work of an idle
- * service takes 3 % of a core.
+ * Services by their options. Test files that run one after another in a process share them; each file creates its own
+ * people and workspaces. They stop with the process, or when a file starts its own service: the periodic work of an
+ * idle service takes 3 % of a core.
  */
 const shared = new Map<string, Promise<Service>>()
-/** Whether the file that runs shares one. */
+/** Whether the current file uses a shared service. */
 let usesShared = false
 
-/** Nobody waits for it: each of its files has looked at what it answered. */
+/** Stops the shared services without waiting. Each file has already checked the responses. */
 function endShared(): void {
   for (const service of shared.values()) void service.then(({ stop }) => stop()).catch(() => {})
   shared.clear()
 }
 
 /**
- * A service that other test files use too. For files that look only at what they have made: nothing that belongs to the whole
- * installation, and no statement without a workspace or a person of theirs.
+ * Returns a service that other test files use too. Only for files that read only what they created: no data of the
+ * whole installation, and no statement without one of their workspaces or people.
  */
 export function useSharedService(options: Pick<ServiceOptions, 'env'> = {}): () => SharedService {
   const key = JSON.stringify(options)
@@ -171,12 +173,12 @@ async function startShared(options: ServiceOptions): Promise<Service> {
     env: { HEDDLE_OPERATORS: operatorsOfShared.join(), ...options.env },
     directory: await mkdtemp(join(inject('postgres').scratch, 'shared-')),
   })
-  // It is no file's own, and does not keep the process.
+  // The service belongs to no file, and must not keep the process alive.
   service.app.http.server.unref()
   return service
 }
 
-/** One service for a test file. */
+/** Starts one service for a test file. */
 export function useService(options: ServiceOptions = {}): () => Service {
   let service: Service | undefined
   beforeAll(async () => {

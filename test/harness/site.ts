@@ -13,7 +13,7 @@ import { type Service, type ServiceOptions, startService } from './service.ts'
 import { makeWindows, type Window } from './windows.ts'
 import { join, makePerson, makeWorkspace, type TestPerson } from './world.ts'
 
-// The service with its console, and people at it in a real browser.
+// The service with its console, and people who use it in a real browser.
 
 const path = chromiumPath()
 let passwordHash: Promise<string> | undefined
@@ -28,11 +28,11 @@ export type VisitOptions = { base?: string; fresh?: boolean }
 export type Site = {
   service: Service
   browser: Browser
-  /** A browser window of its own, with nobody signed in. `fresh`: and nothing in its caches. */
+  /** Opens a separate browser window in which no person is signed in. `fresh`: with empty caches, too. */
   visit(options?: VisitOptions): Promise<Visitor>
-  /** Somebody with a new account and workspace. */
+  /** Creates a person with a new account and workspace. */
   signUp(name: string, options?: VisitOptions): Promise<Visitor>
-  /** A colleague in the workspace that `owner` has selected. */
+  /** Creates a colleague in the workspace that `owner` has selected. */
   invite(owner: Visitor, name: string, role?: 'owner' | 'member' | 'viewer'): Promise<Visitor>
   /** Calls the service as this person, in their session. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely
@@ -42,8 +42,9 @@ export type Site = {
 type OpenSite = Site & { checkAnswers(): void }
 
 /**
- * Sites by their options. Test files that a process runs one after another share them: a service, a browser and windows that have
- * compiled the console already. What a file makes belongs to people and workspaces of its own. They end with the process.
+ * Sites by their options. Test files that run one after another in a process share them: a service, a browser, and
+ * windows that have already compiled the console. Each file creates its own people and workspaces. Sites end with the
+ * process.
  */
 const sites = new Map<string, Promise<OpenSite>>()
 let browser: Promise<Browser> | undefined
@@ -51,7 +52,7 @@ let browser: Promise<Browser> | undefined
 /** The browser of this process. */
 export const sharedBrowser = (): Promise<Browser> => (browser ??= launchChromium(path!))
 
-/** The whole service with its console, and a browser. */
+/** Starts the whole service with its console, and a browser. */
 export function useSite(options: ServiceOptions = {}): () => Site {
   const key = JSON.stringify(options)
   let site: OpenSite | undefined
@@ -81,7 +82,10 @@ async function openSite(options: ServiceOptions): Promise<OpenSite> {
     return answer.status() === 204 ? undefined : answer.json()
   }
 
-  /** Straight into the tables: signing up and in have journeys of their own, and a password is slow to hash on purpose. */
+  /**
+   * Creates the session directly in the tables: other journeys test signing up and in, and hashing a password is slow
+   * on purpose.
+   */
   const enter = async (visitor: Visitor, person: TestPerson, workspace: { uuid: string }): Promise<Visitor> => {
     const token = newSecret('ses')
     passwordHash ??= hashPassword(PASSWORD)
@@ -123,7 +127,7 @@ async function openSite(options: ServiceOptions): Promise<OpenSite> {
   }
 }
 
-/** To another page of the console as its own links lead there: nothing is loaded or compiled a second time. */
+/** Opens another page as the links of the console do, so that no script is loaded or compiled again. */
 export async function follow(page: Page, path: string): Promise<void> {
   await page.evaluate((to) => (self as unknown as Routed).__TSR_ROUTER__.history.push(to), path)
   await page.waitForFunction(() => {
@@ -139,8 +143,8 @@ type Routed = {
 }
 
 /**
- * Replaces the text of a code editor as a person does. `fill` selects the text in the page and types in a second step; the editor may
- * put its own selection back in between.
+ * Replaces the text of a code editor as a person does. `fill` selects the text and types in two steps, between which
+ * the editor may restore its own selection.
  */
 export async function writeCode(field: Locator, text: string): Promise<void> {
   await field.press('ControlOrMeta+a')
@@ -148,12 +152,12 @@ export async function writeCode(field: Locator, text: string): Promise<void> {
   else await field.page().keyboard.insertText(text)
 }
 
-/** What a page comes to say; a machine under load may take its time. */
+/** Polls until a page shows the expected value; a busy machine may need some time. */
 export const eventually = (look: () => Promise<unknown>) => expect.poll(look, { interval: 50 })
 
 export type Line = { base: string; cut(): void; restore(): void; close(): Promise<void> }
 
-/** A wire between browser and service that can be cut. */
+/** Creates a connection between browser and service that can be cut. */
 export async function makeLine(target: () => string): Promise<Line> {
   const open = new Set<Socket>()
   let whole = true

@@ -1,20 +1,29 @@
 import { readFileSync } from 'node:fs'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** Without earlier runs to learn from, the longest files would be begun last and everybody would wait for them. */
+/**
+ * The longest files, which start first. Without timings of earlier runs they would start last and delay the end of the
+ * run.
+ */
 const slow = [
   /e2e\/every-page/,
   /test\/(e2e|lifecycle|access)/,
   /speech|chaos|jobs|feed|crash|killed|live|sandbox|warehouse/,
 ]
 
-/** It changes the clock of its process, whose shared service nobody should use after that. */
+/** This file changes the clock of its process, so no other file should use the shared service after it. */
 const last = /test\/clock/
 
-/** Small files last: they fill the time of a worker that is done while the other one is at a long file. */
+/**
+ * The projects in their order. Small files are last: they fill the time of a worker that is idle while the other runs a
+ * long file.
+ */
 const projects = ['slow', 'journeys', 'browser', 'models', 'service', 'unit', 'console']
 
-/** One after another, because the service that they share ends when a file with one of its own begins. */
+/**
+ * Checks whether a file uses a shared service. Such files run one after another, because the shared service stops when
+ * a file starts its own.
+ */
 const sharesService = (moduleId: string): boolean => readFileSync(moduleId, 'utf8').includes('useSharedService(')
 
 const rank = ({ moduleId }: TestSpecification): number => {
@@ -26,7 +35,7 @@ const rank = ({ moduleId }: TestSpecification): number => {
 
 const place = ({ project }: TestSpecification): number => projects.indexOf(project.name)
 
-/** Project by project, because a process is handed on only between files of the same project. */
+/** Sorts by project, because a process is reused only for files of the same project. */
 export class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     return (await super.sort(files)).toSorted((a, b) => place(a) - place(b) || rank(a) - rank(b))

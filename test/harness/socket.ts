@@ -5,15 +5,15 @@ export type TestFrame = { seq: number; type: string; at: string; data: any }
 
 export type TestSocket = {
   socket: WebSocket
-  /** Everything received so far. */
+  /** All frames received so far. */
   frames: TestFrame[]
-  /** Resolves with the frame for which this first holds, also one that came before. */
+  /** Resolves with the first frame that `wanted` accepts, including frames that have already arrived. */
   frame(wanted: (frame: TestFrame) => boolean): Promise<TestFrame>
-  /** Resolves with the code of the close. */
+  /** Resolves with the close code. */
   closed: Promise<number>
 }
 
-/** A socket that collects what it gets. The ticket travels as a subprotocol unless the address holds it. */
+/** Opens a socket that collects its frames. The ticket is sent as a subprotocol unless the address contains it. */
 export function openSocket(url: string, ticket?: string, headers: Record<string, string> = {}): TestSocket {
   const socket = new WebSocket(url, ticket === undefined ? [] : ['heddle.v1', `ticket.${ticket}`], { headers })
   const frames: TestFrame[] = []

@@ -2,7 +2,9 @@ import { taggedRoutes } from '#platform/http/openapi/document'
 import { statusesOf } from '#platform/http/openapi/statuses'
 import type { AnyRoute } from '#platform/http/route'
 
-/** Every status that a service answered in a test must be one that the OpenAPI document describes for the operation. */
+/**
+ * Checks that every status that a service returned in a test is described for its operation in the OpenAPI document.
+ */
 export function watchAnswers(routes: () => AnyRoute[]) {
   const seen = new Map<AnyRoute, Set<number>>()
   return {
@@ -14,7 +16,7 @@ export function watchAnswers(routes: () => AnyRoute[]) {
     check(): void {
       const isTagged = taggedRoutes(routes())
       const undescribed = [...seen].flatMap(([route, statuses]) => {
-        // What an inbound address answers, a workflow may choose.
+        // The workflow may choose any status for an inbound address.
         if (route.access.word === 'token' && route.access.scope === 'inbound') return []
         const described = statusesOf(route, isTagged(route))
         return [...statuses].filter((status) => !described.has(status)).map((status) => `${route.operation} ${status}`)

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** Those that this process made. */
+/** The directories that this process created. */
 export const temporaryDirectories = new Set<string>()
 
 export async function makeTemporaryDirectory(): Promise<{ path: string; remove(): Promise<void> }> {

@@ -1,9 +1,9 @@
 import type { Answer } from './call.ts'
 import type { TestPerson } from './world.ts'
 
-// What tests of triggers share.
+// Helpers for tests of triggers.
 
-/** A workflow that gives back the item that started it. */
+/** Creates a workflow that returns the item that started it. */
 export async function makeTriggered(person: TestPerson): Promise<string> {
   const definition = {
     nodes: [{ id: 'a', type: 'set', args: { values: { item: { $ref: 'input.item' } } } }],
@@ -17,7 +17,7 @@ export async function makeTriggered(person: TestPerson): Promise<string> {
 export const readTrigger = async (person: TestPerson, workflowId: string, triggerId: string): Promise<Answer['body']> =>
   (await person.call('GET', `/api/workflows/${workflowId}/triggers/${triggerId}`)).body
 
-/** The inputs of all runs of the workflow. */
+/** Returns the inputs of all executions of the workflow. */
 export async function inputsOf(person: TestPerson, workflowId: string): Promise<Answer['body'][]> {
   const listed = await person.call('GET', `/api/workflows/${workflowId}/executions?limit=200`)
   return Promise.all(

@@ -1,7 +1,9 @@
-/** A look is mostly a request. One every 15 ms took a third of a core while a test waited. */
+/**
+ * The pauses between two checks, in milliseconds. A check is usually a request; one every 15 ms took a third of a core.
+ */
 const PAUSES = { first: 10, growth: 1.5, longest: 100 }
 
-/** Looks again and again until the condition gives something; fails after `within` milliseconds. */
+/** Repeats `look` until it returns a value; fails after `within` milliseconds. */
 export async function until<T>(
   look: () => Promise<T | undefined | false | null>,
   what: string,

@@ -1,7 +1,8 @@
 import module, { type RegisterHooksOptions } from 'node:module'
 
-// Vitest tells its main process of every import of a process that runs tests, to know in watch mode which files to run again. `vitest run`
-// needs none of it: a process that loads the program took 1.3 seconds of processor time less without, of 12.
+// Vitest reports every import of a test process to its main process, so that watch mode knows which files to run again.
+// `vitest run` does not need that. Without it a process that loads the program needs 1.3 seconds less of 12 seconds of
+// processor time.
 
 const { registerHooks } = module
 const fromVitest = /\/node_modules\/vitest\//

@@ -2,11 +2,11 @@ import type { Answer, CallOptions, Service } from './service.ts'
 import { until } from './until.ts'
 import type { TestPerson } from './world.ts'
 
-// A site with a widget, for tests: what its page sends, and what its visitors do.
+// Helpers for a site with a widget: the requests of its page and the actions of its visitors.
 
 export const SITE = 'https://shop.example'
 
-/** Echoes what it was given, so that a test sees what arrived. */
+/** A workflow that returns its input, so that a test sees what arrived. */
 export const refund = {
   inputs: {
     type: 'object',
@@ -60,7 +60,7 @@ export type Visitor = {
   ended(executionId: string): Promise<Answer>
 }
 
-/** Somebody with the widget of a template open. */
+/** Opens the widget of a template as a visitor. */
 export async function visit(
   service: Pick<Service, 'base' | 'call'>,
   templateId: string,

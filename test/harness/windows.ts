@@ -1,18 +1,19 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { onTestFinished } from 'vitest'
 
-// Windows of a browser, each with cookies and storage of its own. One that a test is done with is emptied and given to the next:
-// a new one starts a process and reads and compiles every script again, which took longer than most journeys.
+// Windows of a browser, each with its own cookies and storage. A window that a test has finished with is cleared and
+// reused: a new window starts a process and loads and compiles every script again, which took longer than most
+// journeys.
 
 export type Window = { page: Page; context: BrowserContext }
 
-/** A page that takes longer hangs; a busy machine may need most of it. */
+/** The timeout of a page in milliseconds; a busy machine may need most of it. */
 const HANGS_AFTER = 120_000
 
 const SIZE = { width: 1280, height: 860 }
 
 export type Windows = {
-  /** For the rest of the running test. `fresh`: with nothing in its caches either. */
+  /** Opens a window for the rest of the running test. `fresh`: with empty caches, too. */
   open(base: string, options?: { fresh?: boolean }): Promise<Window>
 }
 
@@ -40,7 +41,7 @@ async function makeWindow(browser: Browser, base: string): Promise<Window> {
   return { context, page: await context.newPage() }
 }
 
-/** Nothing of one visitor is left for the next but the caches of files. */
+/** Clears everything of a visitor except the caches of files. */
 async function empty({ page, context }: Window, base: string): Promise<boolean> {
   for (const other of context.pages()) if (other !== page) await other.close()
   await page.unrouteAll()
@@ -58,7 +59,7 @@ async function empty({ page, context }: Window, base: string): Promise<boolean> 
   return true
 }
 
-/** What no page may ever do: break its own security policy, or fail outright. */
+/** Collects events that must never happen: violations of the security policy and uncaught errors. */
 function watchFor(page: Page): string[] {
   const complaints: string[] = []
   page.on('pageerror', (error) => complaints.push(String(error.stack ?? error)))

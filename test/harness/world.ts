@@ -4,14 +4,14 @@ import type { Answer, CallOptions } from './call.ts'
 import { operatorsOfShared } from './operators.ts'
 import type { Service } from './service.ts'
 
-// People and workspaces written straight into the tables: the sign-up itself has tests of its own, and argon2 is slow on
-// purpose. Everything else in tests goes through the HTTP surface.
+// Creates people and workspaces directly in the tables: other tests cover the sign-up, and argon2 is slow on purpose.
+// All other test data is created through the HTTP API.
 
-/** What of a service is needed to fill it. */
+/** The part of a service that is needed to create test data. */
 export type Surface = Pick<Service, 'sql' | 'call'>
 
 export type TestPerson = {
-  /** The uuid; `id` is the same on the wire. */
+  /** The uuid; `id` is the same id as the API shows it. */
   uuid: string
   id: string
   email: string
@@ -54,11 +54,11 @@ export async function makePerson(
 
 let operators = 0
 
-/** An operator of a shared service, who is nobody else's. */
+/** Creates an operator of a shared service that no other test uses. */
 export const makeOperator = (service: Surface): Promise<TestPerson> =>
   makePerson(service, { email: operatorsOfShared[operators++]! })
 
-/** A company and a workspace that this person owns. */
+/** Creates a company and a workspace that this person owns. */
 export async function makeWorkspace(service: Surface, owner: TestPerson, name = 'Workspace'): Promise<TestWorkspace> {
   const company = newId()
   const workspace = newId()
@@ -86,7 +86,7 @@ export async function join(
   )
 }
 
-/** One workspace with a person in every role, and a stranger who owns another one. */
+/** Creates one workspace with a person in every role, and a stranger who owns another workspace. */
 export async function makeWorld(service: Surface) {
   const [owner, member, viewer, guest, stranger] = await Promise.all([
     makePerson(service, { name: 'Olga Owner' }),

@@ -20,7 +20,7 @@ export type Given = { name: string; type: string; parameters?: JsonObject; typeV
 export const base = (type: string): string => `n8n-nodes-base.${type}`
 export const lang = (type: string): string => `@n8n/n8n-nodes-langchain.${type}`
 
-/** Nodes and connections as [from, to, kind]; what comes out is accepted by our validation. */
+/** Converts nodes and connections, given as [from, to, kind]. The result passes our validation. */
 export function convertNodes(nodes: Given[], edges: [from: string, to: string, kind?: string][]): Converted {
   const connections: Record<string, Record<string, JsonObject[][]>> = {}
   for (const [from, to, kind = 'main'] of edges) {
@@ -36,7 +36,7 @@ export function convertNodes(nodes: Given[], edges: [from: string, to: string, k
   return converted
 }
 
-/** One node after a manual start. */
+/** Converts one node after a manual start. */
 export const convertOne = (type: string, parameters: JsonObject, more: JsonObject = {}): Converted =>
   convertNodes(
     [

@@ -11,7 +11,10 @@ import { makeWarehouseQuery } from '#engine/nodes/warehouse-query'
 import type { Kinds } from '#model/graph'
 import type { NodeDescriptor } from '#model/node'
 
-/** The descriptors of every node that the importer writes, as the palette gives them: without what only the server checks. */
+/**
+ * Returns the descriptors of every node that the importer writes, as the palette returns them: without the checks of
+ * the server.
+ */
 export function importerKinds(): Kinds {
   const nothing = {} as never
   const more = [

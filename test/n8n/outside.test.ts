@@ -6,7 +6,7 @@ import { type SharedService, useSharedService } from '#test/harness/service'
 import { makeWorld, type World } from '#test/harness/world'
 import { base, type Given, runConverted } from './run.ts'
 
-// What the importer writes for databases, tables and vendors, run against servers on this machine.
+// Runs converted nodes for databases, tables and vendors against servers on this machine.
 
 const cluster = new URL(inject('postgres').superuserUrl)
 let vendor: Server
@@ -44,10 +44,10 @@ async function setVariable(name: string, value: Json): Promise<void> {
   const set = await world.owner.call('PUT', `/api/variables/${name}`, { body: { value } })
   expect(set.status, set.text).toBeLessThan(300)
 }
-/** One after the other. */
+/** Returns edges that connect the nodes in this order. */
 const chained = (names: string[]): [string, number, string][] => names.slice(1).map((name, at) => [names[at]!, 0, name])
 
-test('values of statements are parameters, and no value becomes a part of a statement', async () => {
+test('values in SQL statements become parameters, never parts of the statement', async () => {
   await service.sql('create schema shop')
   await service.sql(`create table shop.people (id integer primary key, name text, age integer)`)
   await service.sql(`create role n8n_shop login password 'a secret'`).catch(() => {})
@@ -101,7 +101,7 @@ test('values of statements are parameters, and no value becomes a part of a stat
   expect(output).toEqual([{ name: "Mr. O'Neil", age: 32 }])
 })
 
-test('tables of n8n are datasets', async () => {
+test('data tables of n8n become datasets', async () => {
   const records = [{ id: 1, name: 'Ann', age: 30 }]
   const dataset = await world.owner.call('POST', '/api/datasets', { body: { name: 'People', records } })
   expect(dataset.status, dataset.text).toBe(201)
@@ -137,7 +137,7 @@ const pages = (path: string, pagination: JsonObject): Given => ({
   parameters: { url: `${site}${path}`, options: { pagination: { pagination } } },
 })
 
-test('pages by number are fetched until one is empty, the first with its number too', async () => {
+test('numbered pages are fetched until a page is empty; the first request has a page number too', async () => {
   asked = []
   const parameters = { parameters: [{ name: 'page', value: '={{ $pageCount + 1 }}' }] }
   const output = await runConverted(world, [pages('/list', { parameters })], [['Start', 0, 'Pages']])
@@ -145,7 +145,7 @@ test('pages by number are fetched until one is empty, the first with its number 
   expect(asked).toEqual(['/list?page=1', '/list?page=2', '/list?page=3'])
 })
 
-test('pages whose address the answer names are fetched until it names none', async () => {
+test('pages are fetched from the address in each response until there is none', async () => {
   asked = []
   const pagination = {
     paginationMode: 'responseContainsNextURL',
@@ -158,7 +158,7 @@ test('pages whose address the answer names are fetched until it names none', asy
   expect(asked).toEqual(['/next?page=1', '/next?page=2'])
 })
 
-test('each change of a message of WhatsApp is an item', async () => {
+test('each change in a message from WhatsApp becomes an item', async () => {
   const value = (text: string) => ({ messages: [{ text: { body: text } }] })
   const body = {
     entry: [{ changes: [{ value: value('a') }, { value: value('b') }] }, { changes: [{ value: value('c') }] }],

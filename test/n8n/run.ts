@@ -8,7 +8,10 @@ import { importerKinds } from './kinds.ts'
 export type Given = { name: string; type: string; parameters?: JsonObject; typeVersion?: number } & JsonObject
 export const base = (type: string): string => `n8n-nodes-base.${type}`
 
-/** Converts, saves and runs it; nothing may be left to do by hand. Without a trigger it is started by hand. */
+/**
+ * Converts, saves and runs a workflow; fails if the importer leaves anything to do by hand. A workflow without a
+ * trigger is started by hand.
+ */
 export async function runConverted(
   world: World,
   nodes: Given[],

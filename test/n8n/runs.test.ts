@@ -4,7 +4,7 @@ import { useSharedService } from '#test/harness/service'
 import { makeWorld, type World } from '#test/harness/world'
 import { base, type Given, runConverted } from './run.ts'
 
-// What the importer writes is run by the service: what templates do in n8n has to come out here too.
+// The service runs converted workflows and must return the same results as n8n.
 
 const service = useSharedService()
 let world: World
@@ -41,7 +41,7 @@ const when = (name: string, leftValue: string, type: string, operation: string, 
 const result = (nodes: Given[], edges: [string, number, string][], input: Json = {}): Promise<Json> =>
   runConverted(world, nodes, edges, input)
 
-test('a circle goes on until nothing leads back, and later nodes read what it gave last', async () => {
+test('a cycle repeats until no edge leads back, and later nodes read its last output', async () => {
   const output = await result(
     [
       set('Begin', { n: '0' }),
@@ -64,7 +64,7 @@ test('a circle goes on until nothing leads back, and later nodes read what it ga
   expect(output).toEqual([{ n: 3, last: 3, first: '0' }])
 })
 
-test('what leaves a loop over items on the way is collected, and nodes inside it can be read afterwards', async () => {
+test('items that leave a loop early are collected, and nodes of the loop can be read after it', async () => {
   const output = await result(
     [
       code('List', 'return [1, 2, 3].map((n) => ({ json: { n } }))'),
@@ -89,7 +89,7 @@ test('what leaves a loop over items on the way is collected, and nodes inside it
   expect(output).toEqual([{ large: expect.arrayContaining([2, 4, 6]), last: 6 }])
 })
 
-test('expressions that CEL cannot say are computed by code', async () => {
+test('expressions that CEL cannot express are computed by code', async () => {
   const output = await result(
     [
       set('Begin', { text: 'one two', at: '2026-01-31T10:00:00Z' }),
@@ -116,7 +116,7 @@ test('expressions that CEL cannot say are computed by code', async () => {
   })
 })
 
-test('conditions over several items read their position', async () => {
+test('conditions over several items can read the position of an item', async () => {
   const output = await result(
     [
       code('List', "return ['b', 'a', 'c'].map((n) => ({ json: { n } }))"),
@@ -132,7 +132,7 @@ test('conditions over several items read their position', async () => {
   expect(output).toEqual([{ all: ['a', 'c'] }])
 })
 
-test('code works with files, hashes, times and what it keeps between runs', async () => {
+test('code uses files, hashes, times and values stored between executions', async () => {
   const output = await result(
     [
       code(
@@ -174,7 +174,7 @@ return [{ json: {
   ])
 })
 
-test('HTML is read by selectors and written from a template', async () => {
+test('HTML is parsed with selectors and written from a template', async () => {
   const html =
     '<ul class="l"><li><a href="/x">One &amp; only</a><li data-k="2"><a href="/y"> Two </a></ul><p>Last<br>line</p>'
   const output = await result(
@@ -217,7 +217,7 @@ test('fields with computed names are set', async () => {
   expect(output).toEqual({ a1: 'x', b: 'y' })
 })
 
-test('code writes numbers and dates as the common languages and zones do, and asks whether a node has run', async () => {
+test('code formats numbers and dates for the common languages and time zones, and checks whether a node has run', async () => {
   const output = await result(
     [
       set('First', { a: '1' }),

@@ -2,7 +2,7 @@ import type { ExecutionError, Json } from '#model/definition'
 import { type Expected, matches, OneOf } from './expected.ts'
 import type { GraphEnd } from './model.ts'
 
-/** What came of an execution. `port` where it is known. */
+/** The result of an execution. `port` is set if it is known. */
 export type Ended = {
   status: string
   results: Json | undefined
@@ -13,7 +13,7 @@ export type Ended = {
   >
 }
 
-/** What is not as the model says, in words. */
+/** Returns the differences from the model, as text. */
 export function differences(ended: Ended, end: GraphEnd): string[] {
   const fails = end.errors.length > 0
   const wrong: string[] = []
@@ -26,7 +26,7 @@ export function differences(ended: Ended, end: GraphEnd): string[] {
   else compare('results', ended.results, end.results!)
   for (const [id, { status, output, port, attempt }] of Object.entries(end.nodes)) {
     const node = ended.nodes.get(id) ?? { status: 'skipped', attempt: 0, output: null }
-    // Another failure may have ended the execution before this node began, or was over.
+    // Another failure may have ended the execution before this node started or ended.
     if (fails && (node.status === 'skipped' || node.error?.code === 'interrupted') && status !== 'skipped') continue
     compare(`status of ${id}`, node.status, status)
     compare(`attempt of ${id}`, node.attempt, attempt)

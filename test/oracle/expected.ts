@@ -1,6 +1,6 @@
 import type { Json } from '#model/definition'
 
-/** What a value is expected to be, where it is not known in every detail. */
+/** An expected value whose details may be partly unknown. */
 export type Expected =
   | string
   | number
@@ -28,7 +28,7 @@ export class AnError {
   }
 }
 
-/** Depends on which of several failures came first. */
+/** One of several values, depending on which of several failures happened first. */
 export class OneOf {
   readonly options: readonly Expected[]
 

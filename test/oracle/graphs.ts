@@ -1,8 +1,9 @@
 import type { Edge, Graph, JsonObject, Node } from '#model/definition'
 
-// Random graphs of every kind of node, with maps in maps and workflows in workflows. The same seed gives the same graph.
+// Random graphs of every kind of node, with maps in maps and workflows in workflows. The same seed returns the same
+// graph.
 
-/** Numbers in [0, 1) (mulberry32). */
+/** Returns a generator of numbers in [0, 1) (mulberry32). */
 export const random = (seed: number) => (): number => {
   seed = (seed + 0x6d2b79f5) | 0
   let t = Math.imul(seed ^ (seed >>> 15), 1 | seed)
@@ -12,20 +13,23 @@ export const random = (seed: number) => (): number => {
 
 export type Options = {
   next: () => number
-  /** Stores the definition of a sub-workflow and gives its id. */
+  /** Stores the definition of a sub-workflow and returns its id. */
   define(graph: Graph): string
   /**
-   * Time passes as the test says. In real time a busy machine may take longer than a short timeout, so there everything that has
-   * one is certain to miss it.
+   * Whether the test controls the time. In real time a busy machine may take longer than a short timeout, so there
+   * every node with a timeout is certain to miss it.
    */
   virtualTime: boolean
-  /** With nodes that must happen once at most. */
+  /** Whether the graphs have nodes that must happen at most once. */
   withOnce: boolean
-  /** With loops and `finally` nodes. */
+  /** Whether the graphs have loops and `finally` nodes. */
   withLoops: boolean
 }
 
-/** Where a graph is: `depth` bodies and workflows deep, in a map, in a loop, beside these nodes of the graph around it. `isWhole`: it is a workflow. */
+/**
+ * The position of a graph: `depth` bodies and workflows deep, in a map, in a loop, with the visible nodes of the
+ * enclosing graph in `outer`. `isWhole`: the graph is a workflow, not a body.
+ */
 type Place = { depth: number; inMap: boolean; inLoop: boolean; isWhole: boolean; outer: readonly string[] }
 
 const MAX_DEPTH = 2
@@ -81,7 +85,7 @@ export function makeGraph(options: Options, place: Place = TOP): Graph {
   }
 
   const seldom = <T>(share: number, value: T): T | object => (chance(share) ? value : {})
-  /** For nodes that may fail. */
+  /** Options for nodes that may fail. */
   const handling = (): Partial<Node> => ({
     ...seldom(0.5, { on_error: pick(['continue', 'route'] as const) }),
     ...seldom(0.4, { retry: { max_attempts: 1 + below(3), backoff_s: below(2) * 0.05 } }),
@@ -95,7 +99,7 @@ export function makeGraph(options: Options, place: Place = TOP): Graph {
     const isDeep = place.depth < MAX_DEPTH
     const kind = pick([...KINDS, ...(isDeep ? DEEP_KINDS : []), ...(isDeep && options.withLoops ? LOOPS : [])])
     const join: Partial<Node> = kind !== 'branch' && chance(0.25) ? { join: 'any' } : {}
-    // A node after `any` may run before the others, and see less than they give.
+    // A node with `any` may run before the other nodes, so it does not read their outputs.
     const visible = join.join ? [] : edges.filter(({ to }) => to === id).map(({ from }) => from.node)
     const seen = [...visible, ...place.outer].map((name) => `nodes.${name}.output`)
     const ofBodies = [...(place.inMap ? ['item', 'index'] : []), ...(place.inLoop ? ['state', 'turn'] : [])]
@@ -184,7 +188,8 @@ export function makeGraph(options: Options, place: Place = TOP): Graph {
   }
   const output = Object.fromEntries(nodes.map(({ id }) => [id, { $ref: `nodes.${id}.output` }]))
   if (!options.withLoops || !place.isWhole || !chance(0.4)) return { nodes, edges, output }
-  // What other nodes gave is not sure when a run fails, so these are given the input and how the run ends.
+  // If an execution fails, the outputs of other nodes are not certain. So `finally` nodes read only the input and the
+  // status of the execution.
   const last: Node[] = []
   for (let at = 0, count = 1 + below(3); at < count; at += 1) {
     const id = `f${place.depth}_${at}`

@@ -1,11 +1,11 @@
 import type { Edge, Graph, Json, JsonObject, Node } from '#model/definition'
 import { AnError, AnyId, type Expected, OneOf } from './expected.ts'
 
-// What docs/workflows.md and docs/nodes.md say about a graph, written without the engine: nodes in an order in which edges lead
-// forwards, each decided by its incoming edges alone. It knows the nodes and expressions that graphs.ts makes, and no others.
+// The rules of docs/workflows.md and docs/nodes.md for a graph, written without the engine: it evaluates the nodes in
+// topological order, each from its incoming edges alone. It knows only the nodes and expressions that graphs.ts makes.
 
 export type NodeEnd = {
-  /** `unreached`: the execution ended before its edges were settled. */
+  /** `unreached`: the execution ended before the incoming edges of the node were settled. */
   status: 'succeeded' | 'failed' | 'skipped' | 'unreached'
   output: Expected
   port: string
@@ -13,25 +13,25 @@ export type NodeEnd = {
 }
 export type GraphEnd = {
   nodes: Record<string, NodeEnd>
-  /** Undefined where the execution fails. */
+  /** Undefined if the execution fails. */
   results?: Expected
-  /** Any of these may be the one that ends the execution. */
+  /** The errors that may end the execution; any of them may be the first. */
   errors: AnError[]
 }
 
-/** What a graph is run with. `outer`: outputs of the graph around a map or loop. */
+/** The input of a graph. `outer`: outputs of the graph around a map or loop. */
 export type Given = {
   input: JsonObject
   item?: Json
   index?: number
-  /** Of the turn of a loop. */
+  /** The state and the number of the current iteration of a loop. */
   state?: Expected
   turn?: number
   outer?: Record<string, Expected>
   definitions: ReadonlyMap<string, Graph>
 }
 
-/** `status`: how the run is going to end, as its `finally` nodes are told. */
+/** `status`: how the execution will end, as its `finally` nodes see it. */
 type Seen = Given & { nodes: Record<string, NodeEnd>; status?: 'succeeded' | 'failed' }
 
 const outputOf = ({ nodes, outer }: Seen, id: string): Expected => nodes[id]?.output ?? outer?.[id] ?? null
@@ -39,7 +39,7 @@ const outputOf = ({ nodes, outer }: Seen, id: string): Expected => nodes[id]?.ou
 const isObject = (value: Json): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** A value with its references filled in. */
+/** Returns a value with its references resolved. */
 function resolve(value: Json, seen: Seen): Expected {
   if (Array.isArray(value)) return value.map((one) => resolve(one, seen))
   if (!isObject(value)) return value
@@ -64,12 +64,12 @@ const holds = (cel: string, seen: Seen): boolean => {
   throw new Error(`the model does not know ${cel}`)
 }
 
-/** What an attempt comes to: an output and the port it leaves by, or errors, one of which it is. */
+/** The result of an attempt: an output and a port, or the possible errors. */
 type Attempt = { output: Expected; port?: string } | { errors: AnError[]; retryable: boolean }
 
 const failure = (code: string, retryable: boolean): Attempt => ({ errors: [new AnError({ code })], retryable })
 
-/** A wait for somebody who never answers ends with its timeout. */
+/** A wait for a person who never answers ends with its timeout. */
 const answerTo = (asked: Json | undefined, output: Expected, port?: string): Attempt =>
   asked === 'never' ? failure('timeout', true) : { output, ...(port !== undefined && { port }) }
 
@@ -79,7 +79,7 @@ function attemptOf(node: Node, attempt: number, seen: Seen, graph: Graph): Attem
     case 'work':
     case 'once': {
       const { fails = 0, late = 0 } = args as { fails?: number; late?: number }
-      // Nobody knows what an attempt did that failed: a node that must happen once at most is not tried again.
+      // The effect of a failed attempt is not known, so a node that must happen at most once is not retried.
       if (attempt <= fails) return failure('no', args.final !== true && node.type !== 'once')
       if (attempt <= fails + late) return failure('timeout', true)
       return { output: resolve(args.value ?? null, seen) }
@@ -125,7 +125,7 @@ function attemptOf(node: Node, attempt: number, seen: Seen, graph: Graph): Attem
   }
 }
 
-/** What the body of a map or loop is run with, beside its item or turn. */
+/** Returns the input of the body of a map or loop, without its own item or iteration. */
 const givenWithin = ({ input, definitions, item, index, state, turn, ...seen }: Seen): Given => ({
   input,
   definitions,
@@ -148,7 +148,7 @@ function loopOf(args: Record<string, Json>, seen: Seen): Attempt {
       return { output: { turns: turn, state, ...(collect !== undefined && { collected }) } }
     if (turn === args.max_iterations) return failure('loop_limit', false)
     const end = endOf(body, { ...given, state, turn })
-    // The error of the loop is that of a turn; the node is the loop.
+    // The loop fails with the error of an iteration, but the error names the loop as its node.
     if (end.errors.length > 0) return { errors: end.errors.map(({ code }) => new AnError({ code })), retryable: true }
     state = end.results!
     turn += 1
@@ -161,7 +161,7 @@ function mapOf(args: Record<string, Json>, seen: Seen): Attempt {
   const items = resolve(args.items!, seen) as Json[]
   const ends = items.map((item, index) => endOf(args.body as unknown as Graph, { ...given, item, index }))
   const errors = ends.flatMap((end) => end.errors)
-  // The error of the map is that of an item; the node is the map.
+  // The map fails with the error of an item, but the error names the map as its node.
   if (errors.length > 0 && args.on_item_error !== 'collect')
     return { errors: errors.map(({ code }) => new AnError({ code })), retryable: true }
   return {
@@ -176,7 +176,7 @@ const takenInto = ({ edges }: Graph, id: string, seen: Seen): Edge[] =>
     return source.port === (from.port ?? 'out') && (!when || holds(when.$cel, seen))
   })
 
-/** It ended the execution, or its turn never came. */
+/** Checks whether the node ended the execution or was never reached. */
 const isOpen = ({ status, port }: NodeEnd): boolean => status === 'unreached' || port === ''
 
 function nodeEnd(node: Node, graph: Graph, seen: Seen): NodeEnd & { errors: AnError[] } {
@@ -195,7 +195,7 @@ function nodeEnd(node: Node, graph: Graph, seen: Seen): NodeEnd & { errors: AnEr
     if (node.on_error === 'route' && isRouted)
       return { status: 'failed', output: new OneOf(errors), port: 'error', attempt, errors: [] }
     if (node.on_error === 'continue') return { status: 'failed', output: null, port: 'out', attempt, errors: [] }
-    // The other `finally` nodes run all the same.
+    // The other `finally` nodes still run.
     return { status: 'failed', output: null, port: node.finally ? 'out' : '', attempt, errors }
   }
 }
@@ -210,7 +210,7 @@ export function endOf(graph: Graph, given: Given): GraphEnd {
     })
   const errors = run(graph.nodes.filter((node) => !node.finally))
   const results = errors.length === 0 ? resolve(graph.output ?? null, seen) : null
-  // They run however the run ends, and can make a failure of a success.
+  // `finally` nodes run however the execution ends, and can turn a success into a failure.
   seen.status = errors.length === 0 ? 'succeeded' : 'failed'
   const last = run(graph.nodes.filter((node) => node.finally))
   if (errors.length > 0) return { nodes: seen.nodes, errors }

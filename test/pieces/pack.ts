@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 
-// Packages as `npm pack` writes them, of the pieces in this folder and the programs beside it.
+// Writes packages as `npm pack` does, from the pieces in this folder and the programs beside it.
 
 function entry(name: string, content: Buffer): Buffer {
   const head = Buffer.alloc(512)
@@ -33,7 +33,7 @@ const filesIn = (source: string): Content[] =>
 
 const asFile = (name: string, content: string): Content => ({ name, content: Buffer.from(content) })
 
-/** A file in `folder`, under the name that npm gives it. */
+/** Writes a package into `folder`, under the name that npm gives it. */
 export function packPiece(piece: string, version: string, folder: string, more: Record<string, string> = {}): void {
   const about = JSON.stringify({ name: `@activepieces/piece-${piece}`, version, main: './index.cjs' })
   writePackage(join(folder, `activepieces-piece-${piece}-${version}.tgz`), [
@@ -43,7 +43,7 @@ export function packPiece(piece: string, version: string, folder: string, more: 
   ])
 }
 
-/** The same of a program, with more fields of its package.json. */
+/** As above for a program, with more fields in its package.json. */
 export function packProgram(program: string, version: string, folder: string, more: object = {}): void {
   const about = JSON.stringify({ name: `@parts/${program}`, version, type: 'module', bin: './server.mjs', ...more })
   writePackage(join(folder, `parts-${program}-${version}.tgz`), [

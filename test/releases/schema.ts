@@ -1,7 +1,8 @@
 import type pg from 'pg'
 
-// A schema as sorted lines, so that two can be compared and the difference can be read. Names of weekly partitions depend on
-// the day on which they were made, so partitions are left out: they have what their parent has.
+// A schema as sorted lines, so that two schemas can be compared and their difference can be read. Names of weekly
+// partitions depend on their date of creation. Partitions are left out, because they have the structure of their
+// parent.
 
 const OBJECTS = `with tables as (
   select c.oid, n.nspname || '.' || c.relname as name, c.relkind, c.relrowsecurity, c.relforcerowsecurity, c.relowner,

@@ -14,14 +14,14 @@ import { fromWebhook } from '../fakes/channels/receiver.ts'
 import { makeEmptyDatabase, makeTestDatabase, type TestDatabase } from '../harness/postgres.ts'
 import { readSchema } from './schema.ts'
 
-// The data of each release is brought along: restored as that release left it, upgraded by the present program, and used.
+// Restores the data of each release as that release left it, upgrades it with the current program, and uses it.
 
 const here = import.meta.dirname
 const root = join(here, '..', '..')
 const releases = readdirSync(here, { withFileTypes: true }).filter((entry) => entry.isDirectory())
 const log = pino({ level: 'silent' })
 
-/** The migrations as far as that release had them. */
+/** Copies the migrations that the release had. */
 function migrationsOf(release: string, directory: string): void {
   const known = new Set<string>()
   const order = releases.map(({ name }) => name).sort((a, b) => a.localeCompare(b, 'en', { numeric: true }))
@@ -75,7 +75,7 @@ describe.each(releases.map(({ name }) => name))('release %s', (release) => {
     }
   })
 
-  test('shows what had ended as it was, to its own tenant alone', async () => {
+  test('shows ended executions unchanged, and only to their own tenant', async () => {
     expect(await execution(names.ended.succeeded)).toMatchObject({
       status: 'succeeded',
       results: { greeting: 'hello', done: true },
@@ -98,7 +98,7 @@ describe.each(releases.map(({ name }) => name))('release %s', (release) => {
     expect(await execution(names.ended.elsewhere, names.stranger)).toMatchObject({ status: 'succeeded' })
   })
 
-  test('runs that waited for a person, a timer, a child or items of a map go on to their end', async () => {
+  test('continues executions that waited for a person, a timer, a child or items of a map', async () => {
     const { waiting } = names
     const vote = async (person: { key: string }): Promise<void> => {
       const [gate] = (await as(person, 'GET', '/api/approvals/inbox')).body.items
@@ -136,7 +136,7 @@ describe.each(releases.map(({ name }) => name))('release %s', (release) => {
     expect(await service.sql('select * from engine.unaccounted()')).toEqual([])
   })
 
-  test('everything else is there and works: tokens, versions, schedules, data, sealed secrets, threads', async () => {
+  test('keeps everything else working: tokens, versions, schedules, data, sealed secrets, threads', async () => {
     const { workflow } = names
     const versions = await as(names.owner, 'GET', `/api/workflows/${workflow.id}/versions`)
     expect(versions.body.items).toHaveLength(workflow.versions)
@@ -166,7 +166,7 @@ describe.each(releases.map(({ name }) => name))('release %s', (release) => {
   })
 
   test.runIf(release === '0.1.0')(
-    'what came along is removed once it is old, and the partition that held it with the last of it',
+    'deletes old data after its retention, and its partition once it is empty',
     async () => {
       const held = async () =>
         (await service.sql<{ n: number }>('select count(*)::integer as n from executions_before'))[0]!.n
@@ -185,7 +185,8 @@ describe.each(releases.map(({ name }) => name))('release %s', (release) => {
       const forget = () => forgetWeeks({ db: service.db, blobs, retentionDays: 7 })
       expect((await forget()).executions).toBeGreaterThan(10)
       expect(await held()).toBe(0)
-      // It still takes what begins this week, so it stays; as it is a week later:
+      // The partition still accepts executions that start this week, so it stays. These statements make it a week
+      // older.
       await service.sql('alter table executions detach partition executions_before')
       await service.sql(`do $$ begin execute format('alter table executions attach partition executions_before for values from (minvalue) to (%L)',
       engine.first_id(now() - interval '1 day')); end $$`)

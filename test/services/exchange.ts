@@ -4,10 +4,10 @@ import PostalMime from 'postal-mime'
 import type { Json, JsonObject } from '#model/definition'
 import type { Received, Told } from './vendor.ts'
 
-// What each action must send and what it gives, written down from the vendors' references: literal requests, not derived from
-// the manifests. docs/services.md says how the files are written.
+// The request that each action must send and the output it must return, copied from the vendors' references: literal
+// requests, not derived from the manifests. docs/services.md describes the format of the files.
 
-/** `"POST https://api.example.com/items?limit=10"`, and what the body must be. */
+/** An expected request, for example `"POST https://api.example.com/items?limit=10"`, and its body. */
 export type Sent = {
   json?: Json
   form?: Record<string, string>
@@ -22,7 +22,7 @@ export type Sent = {
 export type ActionCase = Sent & {
   args?: JsonObject
   sends: string | string[]
-  /** The body of each request where there are several. */
+  /** The body of each request, if there are several. */
   jsons?: Json[]
   answer?: Json
   answers?: Json[]
@@ -37,7 +37,7 @@ export type ServiceCases = {
     config?: JsonObject
     token?: string
   }
-  /** Sent with every request. */
+  /** Headers and query parameters of every request. */
   headers?: Record<string, string>
   query?: Record<string, string>
   error: { action?: string; answer: [number, Json, Record<string, string>?]; failure: JsonObject }
@@ -55,7 +55,7 @@ export const readCases = (): Map<string, ServiceCases> =>
       .map((file) => [file.slice(0, -5), JSON.parse(readFileSync(join(FOLDER, file), 'utf8')) as ServiceCases]),
   )
 
-/** `{"$status", "$headers", "$body"}`, or a body with status 200. */
+/** Reads an answer: `{"$status", "$headers", "$body"}`, or a body with status 200. */
 export function toldOf(answer: Json | undefined): Told {
   const given = (typeof answer === 'object' && answer !== null && !Array.isArray(answer) ? answer : {}) as JsonObject
   if (!('$status' in given) && !('$body' in given) && !('$headers' in given))
@@ -93,7 +93,7 @@ function partsOf(contentType: string, body: Buffer): Form {
   return parts
 }
 
-/** What was received, in the words of a case. */
+/** Returns a received request in the format of a case. */
 export async function seenIn(received: Received, wanted: Sent): Promise<Sent & { request: string; type: string }> {
   const { method, origin, path, query, headers, body } = received
   const text = query.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join('&')
@@ -144,7 +144,7 @@ async function mimeOf(bytes: Buffer): Promise<JsonObject> {
   }
 }
 
-/** The same for what a case expects. */
+/** Returns the expected request of a case in the same format. */
 export function wantedIn(
   request: string,
   { headers: common = {}, query = {} }: Pick<ServiceCases, 'headers' | 'query'>,

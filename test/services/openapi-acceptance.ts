@@ -6,8 +6,8 @@ import type { Service, ServiceAction } from '#providers/services/manifest'
 import type { CompiledAction } from '#providers/services/openapi/index'
 import { buildRequest } from '#providers/services/request'
 
-// Whether what an imported action sends is what the document asks for: the arguments are made from the form of the action, and the
-// request is held against the document itself, by a validator that knows nothing of ours.
+// Checks whether the request of an imported action is what the document requires. The arguments come from the form of
+// the action, and an independent validator compares the request with the document.
 
 const TEXTS = [
   'abc',
@@ -49,14 +49,14 @@ const numberFor = ({ minimum, exclusiveMinimum, maximum, exclusiveMaximum, type 
   return type === 'integer' ? Math.ceil(value) : value
 }
 
-/** A value that a form would give: what is required, or everything that it offers. */
+/** Returns a value that a form would return: the required fields, or all fields. */
 export function sampleOf(schema: Json | undefined, isWhole: boolean): Json {
   if (!isObject(schema)) return 'abc'
   if (schema.const !== undefined) return schema.const
   if (Array.isArray(schema.enum)) return schema.enum[0]!
   const required = Array.isArray(schema.required) ? schema.required : []
   if (isObject(schema.properties)) {
-    // Where a schema was cut off, a form does not know what stands there.
+    // If a schema was truncated, the form does not know its fields.
     const isKnown = (inner: Json): boolean => !(isObject(inner) && inner.description === 'Any JSON')
     const wanted = Object.entries(schema.properties).filter(
       ([name, inner]) => required.includes(name) || (isWhole && isKnown(inner)),
@@ -102,8 +102,8 @@ const pointer = (...steps: string[]): string =>
   steps.map((step) => `/${encodeURIComponent(step.replaceAll('~', '~0').replaceAll('/', '~1'))}`).join('')
 
 /**
- * The validator refuses `nullable` beside no `type`, where it says nothing, and bounds that are booleans. It does not know that
- * what is `readOnly` is not sent.
+ * Adapts a schema to the validator, which refuses `nullable` without `type` (where it has no meaning) and boolean
+ * bounds, and does not know that `readOnly` fields are not sent.
  */
 const asDraft7 = (value: Json): Json => {
   if (Array.isArray(value)) return value.map(asDraft7)
@@ -124,7 +124,7 @@ const asDraft7 = (value: Json): Json => {
   return Object.fromEntries(Object.entries(kept).map(([key, inner]) => [key, asDraft7(inner)]))
 }
 
-/** Says what is wrong with the request of an action, by the document; undefined where nothing is. */
+/** Returns a function that reports what the document forbids in the request of an action; undefined if nothing. */
 export function makeJudge(document: JsonObject, service: Pick<Service, 'base_url'>): Judge {
   const plain = new Ajv({ strict: false, validateFormats: false, allErrors: false, logger: false })
   const fromText = new Ajv({ strict: false, validateFormats: false, coerceTypes: 'array', logger: false })
@@ -170,7 +170,7 @@ export function makeJudge(document: JsonObject, service: Pick<Service, 'base_url
         return `the query has no ${value.name}`
       if (given.length === 0 || value.schema === undefined) continue
       const { type } = deref(value.schema, '').value
-      // Objects are texts of many styles, which are compared elsewhere.
+      // Objects can have many styles as text, which other tests compare.
       if (type === 'object') continue
       const wrong = check(fromText, `${where}/schema`, type === 'array' ? given : given[0])
       if (wrong !== undefined) return wrong

@@ -5,7 +5,7 @@ import { unavailable } from '#engine/files'
 import type { Json, JsonObject } from '#model/definition'
 import { makeOutgoing, type Outgoing } from '#platform/outgoing/outgoing'
 
-// A vendor on this machine: it keeps what it was sent and answers what it was told to.
+// A vendor on this machine: it records its requests and answers as the test says.
 
 export type Received = {
   method: string
@@ -39,14 +39,14 @@ export async function startVendor() {
     response.writeHead(answer.status, { 'content-type': type, ...answer.headers })
     response.end(isText ? (answer.body as string | Buffer) : JSON.stringify(answer.body))
   })
-  // A connection that it ends while the next request is on its way would fail that request.
+  // If the server closed a connection while the next request was on its way, that request would fail.
   server.keepAliveTimeout = 0
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   const local = `http://127.0.0.1:${port}`
   const real = makeOutgoing({ allowTargets: [`127.0.0.1:${port}`] })
 
-  /** Sends to this machine what is meant for the vendor; the credential still decides over the vendor's own address. */
+  /** Sends requests for the vendor to this machine; the credential still checks the vendor's own address. */
   const outgoing: Pick<Outgoing, 'request'> = {
     request({ url, headers, credential, ...rest }) {
       const meant = new URL(url)
@@ -61,7 +61,7 @@ export async function startVendor() {
   return {
     outgoing,
     received,
-    /** The answers to the next requests, instead of any that were not asked for. */
+    /** Sets the answers to the next requests, and discards unused answers. */
     answer: (...answers: Told[]): void => void told.splice(0, told.length, ...answers),
     async close(): Promise<void> {
       await real.close()
@@ -80,7 +80,7 @@ export const FILE = {
   },
 }
 
-/** One file, `notes.txt` with the text "hello", and whatever is saved. */
+/** Files with one file, `notes.txt` with the text "hello", which also record all saved files. */
 export function makeTestFiles(): Files & { saved: { name: string; media_type: string; bytes: Buffer }[] } {
   const saved: { name: string; media_type: string; bytes: Buffer }[] = []
   return {

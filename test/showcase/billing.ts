@@ -1,6 +1,6 @@
 import type { Client } from '#sdk/client'
 
-/** A card, a paid plan and a record. */
+/** Creates a card, a paid plan and a record. */
 export async function fillBilling(ada: Client, at: Record<string, string>): Promise<void> {
   const intent = await ada.createSetupIntent()
   const year = new Date().getFullYear() + 2

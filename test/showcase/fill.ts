@@ -3,14 +3,14 @@ import { fillBilling } from './billing.ts'
 import { fillKept } from './kept.ts'
 import { showcase } from './workflows.ts'
 
-// A workspace as it looks after a month of use, made through the API: what the screenshots show.
+// A workspace as it looks after a month of use, created through the API, for the screenshots.
 
 export const PASSWORD = 'correct horse battery'
 
 export type Shown = {
   owner: string
   operator: string
-  /** Addresses of pages by name. */
+  /** The addresses of pages, by name. */
   at: Record<string, string>
 }
 
@@ -53,7 +53,10 @@ const leads = Array.from({ length: 240 }, (_, index) => ({
   contact: `office@${places[index % places.length]!.toLowerCase().replace('å', 'a')}-${index}.example`,
 }))
 
-/** `agents`: there is a language model, so that agents vote. `claim`: what lets the operator sign up. `leads`: how many. */
+/**
+ * `agents`: there is a language model, so agents vote. `claim`: the token with which the operator signs up. `leads`:
+ * the number of leads.
+ */
 export async function fillShowcase(
   base: string,
   options: { agents?: boolean; claim?: string; leads?: number } = {},
@@ -111,7 +114,7 @@ export async function fillShowcase(
   at.token = `/workflows/${invoice}/tokens/${token_id}`
   await ada.createEmbedToken({ workflow_id: refund, name: 'Shop', allowed_origins: ['https://shop.jacquard.example'] })
 
-  // The runs of the job first: what people started is what they see on top.
+  // The executions of the job come first, so that executions started by people are at the top.
   const version = (await ada.listVersions({ workflow_id: score })).items[0]!
   const changed = structuredClone(version.definition) as typeof showcase.score.definition
   changed.nodes[1]!.args = {
@@ -325,7 +328,7 @@ async function fillConversations(
   at.channel = `/channels/${config_id}`
 }
 
-/** Somebody with the widget of the shop open. */
+/** Opens the widget of the shop as a visitor. */
 async function visitShop(base: string, templateId: string, token: string): Promise<void> {
   const answer = await fetch(`${base}/api/embed/template/${templateId}/chat`, {
     method: 'POST',

@@ -1,6 +1,6 @@
 import type { Client } from '#sdk/client'
 
-/** What a workspace keeps for its workflows: a credential, documents, a receiver of events, a variable. */
+/** Creates what a workspace stores for its workflows: a credential, documents, a receiver of events, a variable. */
 export async function fillKept(ada: Client, at: Record<string, string>): Promise<void> {
   const [credential, base, destination] = await Promise.all([
     ada.createCredential({
@@ -10,7 +10,7 @@ export async function fillKept(ada: Client, at: Record<string, string>): Promise
       secrets: { token: 'a-token-of-the-bank' },
     }),
     ada.createKnowledge({ name: 'House rules', description: 'What everybody in the mill keeps to.' }),
-    // Nothing of the kind happens here, so nothing is sent.
+    // No such event happens here, so nothing is sent.
     ada.createDestination({ url: 'https://books.example.com/events', event_types: ['budget.exceeded'] }),
     ada.putVariable({ name: 'REGION', value: 'eu-west-1', description: 'Where orders are kept' }),
   ])

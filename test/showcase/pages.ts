@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import type { Shown } from './fill.ts'
 
-// Every page of the console, with a text that stands on it once it is there.
+// Every page of the console, with a text that it shows when it has loaded.
 
 export type Shot = { name: string; path: string; ready: string; before?: (page: Page) => Promise<void> }
 
@@ -9,7 +9,7 @@ const showAll = async (page: Page): Promise<void> => {
   await page.getByRole('button', { name: 'Fit to screen (F)' }).click()
 }
 
-/** What README and docs show. */
+/** The screenshots of README and docs. */
 export const pictures = ({ at }: Shown): Shot[] => [
   {
     name: 'editor',

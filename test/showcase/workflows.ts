@@ -1,4 +1,4 @@
-// Workflows of a mill that buys, pays and refunds: what the screenshots show. They run offline, apart from the agent's vote.
+// Workflows of a mill that buys, pays and refunds, for the screenshots. They run offline, except for the agent's vote.
 
 const at = (x: number, y: number) => ({ x, y })
 

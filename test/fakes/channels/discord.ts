@@ -10,7 +10,7 @@ export const DISCORD_PUBLIC_KEY = (keys.publicKey.export({ format: 'der', type: 
 
 const no = (status: number, code: number, message: string): Reply => ({ status, body: { code, message } })
 
-/** POST /v10/channels/{id}/messages; a nonce that is enforced is taken once. */
+/** Imitates POST /v10/channels/{id}/messages. An enforced nonce is accepted once. */
 export function startDiscord(): Promise<FakeVendor> {
   const nonces = new Set<string>()
   return startVendor((call, keep) => {
@@ -64,7 +64,7 @@ export function fromDiscord(body: unknown, options: { at?: number; forged?: bool
 
 let count = 0
 const MASON = '53908232506183680'
-/** In a direct message: without a server. */
+/** A command in a direct message, which has no `member`. */
 export const discordDirect = (text: string, user = MASON) => {
   const { member, ...command } = discordCommand(text, user)
   return { ...command, user: member.user }

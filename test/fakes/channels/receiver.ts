@@ -3,7 +3,7 @@ import { type FakeVendor, startVendor } from './server.ts'
 
 export const WEBHOOK_SECRET = `whsec_${Buffer.from('a signing secret of 32 bytes, ok').toString('base64')}`
 
-/** A customer's own system: takes replies that are signed as the standard says, and no others. */
+/** A customer's own system. It accepts only replies that are signed as the standard requires. */
 export function startReceiver(secret = WEBHOOK_SECRET): Promise<FakeVendor> {
   const seen = new Set<string>()
   return startVendor((call, keep) => {
@@ -24,7 +24,7 @@ export function startReceiver(secret = WEBHOOK_SECRET): Promise<FakeVendor> {
 }
 
 let count = 0
-/** Signed by the standard's own library. */
+/** Signs the body with the library of the standard. */
 export function fromWebhook(body: unknown, options: { secret?: string; at?: Date; id?: string } = {}) {
   const raw = JSON.stringify(body)
   const id = options.id ?? `msg_${++count}`

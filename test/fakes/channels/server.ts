@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-// What the vendors' servers have in common: they keep what was sent, and can be told to be busy or broken for a while.
+// The common part of the vendors' servers: they store the messages, and can be busy or broken for a while.
 
 export type Call = { method: string; path: string; headers: Record<string, string>; body: Buffer }
 export type Reply = { status: number; body: unknown; headers?: Record<string, string> }
@@ -10,27 +10,29 @@ export type Sent = {
   text: string
   thread?: string | undefined
   key?: string | undefined
-  /** The buttons under it, as what each gives back by what stands on it. */
+  /** The buttons under the message: the value of each button by its label. */
   buttons?: Record<string, string>
-  /** The message that this one takes the place of. */
+  /** The id of the message that this message replaces. */
   instead?: string
 }
 
-/** `hang up`: nothing came of it. `take and hang up`: it was taken, and nobody hears of it. */
+/** `hang up`: the request has no effect. `take and hang up`: the request has its effect, and the response is lost. */
 export type Plan = Reply | 'hang up' | 'take and hang up'
 
 export type FakeVendor = {
   base: string
-  /** What people would see, in order. */
+  /** The messages that people would see, in order. */
   sent: Sent[]
-  /** Requests that the vendor refused as wrong, with the reason. */
+  /** Requests that the vendor refused as invalid, with the reason. */
   refused: string[]
-  /** The next requests are answered so, whatever they say; one that is promised waits for it. */
+  /**
+   * Sets the replies to the next requests, regardless of their content. A request waits for a reply that is a promise.
+   */
   next(...replies: (Plan | Promise<Plan>)[]): void
   close(): Promise<void>
 }
 
-/** Files that vendors keep, by the name under which they are asked for. */
+/** Files that vendors store, by name. */
 export const keptFiles: Record<string, string> = { orders: 'sku,count\nA,2\nB,3\n' }
 
 export async function startVendor(

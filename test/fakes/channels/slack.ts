@@ -7,8 +7,8 @@ export const SLACK_SECRET = '8f742231b10e8888abcd99yyyzzz85a5'
 const no = (error: string): Reply => ({ status: 200, body: { ok: false, error } })
 
 /**
- * chat.postMessage and the history as Slack has them: form fields, a bearer token, `ok: false` with status 200 for what it
- * refuses. The app may read direct messages and channels, not private ones (`G…`).
+ * Imitates chat.postMessage and the history of Slack: form fields, a bearer token, and `ok: false` with status 200 for
+ * a refusal. The app may read direct messages and channels, but not private channels (`G…`).
  */
 export function startSlack(): Promise<FakeVendor> {
   const history: { channel: string; thread: string | null; ts: number; metadata: unknown }[] = []
@@ -60,7 +60,7 @@ export function startSlack(): Promise<FakeVendor> {
   })
 }
 
-/** A request as Slack sends it; an interaction is a form. */
+/** Returns a request as Slack sends it; an interaction is a form. */
 export function fromSlack(body: unknown, options: { secret?: string; at?: number; form?: boolean } = {}) {
   const raw = options.form ? new URLSearchParams({ payload: JSON.stringify(body) }).toString() : JSON.stringify(body)
   const at = String(options.at ?? Math.floor(Date.now() / 1000))
@@ -78,7 +78,7 @@ export function fromSlack(body: unknown, options: { secret?: string; at?: number
 }
 
 let count = 0
-/** `responseUrl`: where Slack takes what this person alone is shown. */
+/** `responseUrl`: the address at which Slack accepts messages that only this person sees. */
 export const slackPress = (value: string, user = 'U0PERSON', responseUrl?: string) => ({
   type: 'block_actions',
   trigger_id: `tr${++count}`,

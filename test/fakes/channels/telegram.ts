@@ -8,7 +8,7 @@ const no = (error_code: number, description: string): Reply => ({
   body: { ok: false, error_code, description },
 })
 
-/** sendMessage of the bot API. */
+/** Imitates sendMessage of the bot API. */
 export function startTelegram(): Promise<FakeVendor> {
   return startVendor((call, keep) => {
     if (call.path === `/file/bot${TELEGRAM_TOKEN}/documents/orders.csv` && call.method === 'GET')

@@ -11,7 +11,7 @@ const no = (status: number, code: number, message: string): Reply => ({
   body: { error: { message, type: 'OAuthException', code } },
 })
 
-/** POST /vN/{phone number id}/messages of the Graph API. */
+/** Imitates POST /vN/{phone number id}/messages of the Graph API. */
 export function startWhatsapp(): Promise<FakeVendor> {
   return startVendor((call, keep) => {
     if (call.headers.authorization !== `Bearer ${WHATSAPP_TOKEN}`) return no(401, 190, 'Invalid OAuth access token')

@@ -1,4 +1,4 @@
-// What the fake language model may be told to answer, in no vendor's words.
+// The answers of the fake language model, independent of a vendor's protocol.
 
 export type FakeToolCall = { id?: string; name: string; arguments: unknown }
 
@@ -7,13 +7,13 @@ export type FakeAnswer =
   | { kind: 'tools'; calls: FakeToolCall[]; text?: string; usage?: FakeUsage | null }
   | { kind: 'refusal'; text: string }
   | { kind: 'status'; status: number; body?: unknown; headers?: Record<string, string> }
-  /** Text piece by piece, where the caller wants a stream; `before` says when each piece, and at last the end, may go. */
+  /** Text in pieces, if the caller requests a stream. Each piece, and then the end, waits for its `before`. */
   | { kind: 'pieces'; pieces: string[]; before?: (index: number) => Promise<void> }
   /** A stream that breaks after these pieces. */
   | { kind: 'broken'; pieces: string[] }
-  /** A body as it is, with status 200. */
+  /** A body that is sent unchanged, with status 200. */
   | { kind: 'raw'; body: string }
-  /** Half a body, then the connection breaks. */
+  /** Half a body, then the connection is closed. */
   | { kind: 'cut' }
   /** Never answers. */
   | { kind: 'hang' }

@@ -1,7 +1,7 @@
 import { DEFAULT_USAGE, type FakeAnswer } from './answers.ts'
 import { checkFunction, type Fields, fieldsOf, listOf, makePairing, need, only, textOf } from './strict.ts'
 
-// POST /v1/chat/completions: what is asked, checked, and what is answered.
+// POST /v1/chat/completions: reads and checks the request, and writes the response.
 
 export type Asked = {
   protocol: 'chat' | 'responses'
@@ -103,7 +103,7 @@ const readFormat = (value: unknown): Fields | null => {
   return schema
 }
 
-/** The narrow form of OpenAI's strict mode: every field required, no others. */
+/** Checks the rules of OpenAI's strict mode: every field is required, and no other field is allowed. */
 export const isStrict = (schema: unknown): boolean => {
   if (typeof schema !== 'object' || schema === null) return true
   if (Array.isArray(schema)) return schema.every(isStrict)

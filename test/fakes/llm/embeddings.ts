@@ -14,7 +14,7 @@ export const readEmbeddings = (body: Fields): string[] => {
   return texts
 }
 
-/** In the opposite order: the index says which is which. */
+/** Lists the vectors in reverse order, so that the client has to use their index. */
 export const writeEmbeddings = (texts: string[], embed: EmbedText): unknown => ({
   object: 'list',
   model: 'fake-embeddings',

@@ -1,14 +1,16 @@
 import { callTools, type FakeAnswer, say } from './answers.ts'
 import type { Asked } from './chat.ts'
 
-// A model that obeys everything it reads: wherever a text says DO name {arguments} END, it calls that tool, and then it repeats all that
-// it was told. What holds with it does not depend on the good sense of a model.
+// A model that obeys everything it reads: for every text DO name {arguments} END it calls that tool, and at the end it
+// repeats its whole input. A rule that a test proves with this model does not depend on the judgement of a model.
 
 const order = /DO ([\w.]+) (\{.*?\}) END/g
 
 type Calls = { tool_calls?: { function: { name: string; arguments: string } }[] }
 
-/** Every order in anything it reads, descriptions of tools included, each once; then it says all that it knows. */
+/**
+ * Calls each tool that any input text orders, including descriptions of tools, once; then answers with its whole input.
+ */
 export function obey(asked: Asked): FakeAnswer {
   const done = new Set(
     (asked.body.messages as Calls[]).flatMap(({ tool_calls = [] }) =>

@@ -7,29 +7,30 @@ import { readResponses, writeResponses } from './responses.ts'
 import { stream, whole } from './stream.ts'
 import { type Fields, need, Refused } from './strict.ts'
 
-// A local server that speaks OpenAI's protocols, answers as the test says and refuses what the real one refuses.
+// A local server that speaks OpenAI's protocols, answers as the test says, and refuses the same requests as the real
+// server.
 
 export const FAKE_KEY = 'sk-fake-0123456789abcdef0123456789abcdef'
 
-/** May take its time. */
+/** An answer that may depend on the request and may be delayed. */
 type Answering = (asked: Asked) => FakeAnswer | Promise<FakeAnswer>
 
 export type FakeLlm = {
-  /** With `/v1`. */
+  /** The address, including `/v1`. */
   baseUrl: string
   key: string
   /** Every request that was accepted, oldest first. */
   asked: Asked[]
-  /** Why requests were refused: empty unless the program is wrong. */
+  /** The reasons of refused requests. Empty unless the program is wrong. */
   refused: string[]
-  /** Requests of any kind. */
+  /** The number of requests of any kind. */
   count(): number
-  /** Answers in this order; afterwards, and before, `otherwise`. */
+  /** Sets the next answers, in this order. All other requests get the answer of `otherwise`. */
   script(...answers: (FakeAnswer | Answering)[]): void
   otherwise(answer: FakeAnswer | Answering): void
-  /** How texts become vectors; without it there is no such path, as with many servers. */
+  /** Sets how texts become vectors. Without it the path does not exist, as on many servers. */
   embedWith(embed: EmbedText | null): void
-  /** Texts that vectors were asked for. */
+  /** The texts for which vectors were requested. */
   embedded: string[]
   reset(): void
   close(): Promise<void>
@@ -133,7 +134,7 @@ export const startFakeLlm = async (): Promise<FakeLlm> => {
 const checkCaller = (request: IncomingMessage): void => {
   need(request.method === 'POST', 'POST expected', 405)
   const { authorization } = request.headers
-  // As the real one does, it quotes the key it refuses.
+  // Quotes the refused key, as the real server does.
   need(authorization === `Bearer ${FAKE_KEY}`, `Incorrect API key provided: ${authorization}`, 401)
   need(request.headers['content-type']?.startsWith('application/json'), 'JSON expected', 415)
 }

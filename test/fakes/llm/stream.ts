@@ -4,9 +4,9 @@ import { writeChat } from './chat.ts'
 import { writeResponses } from './responses.ts'
 import type { Fields } from './strict.ts'
 
-// Answers as server-sent events, in the form of each protocol.
+// Writes answers as server-sent events, in the form of each protocol.
 
-/** As it is answered to a caller that wants no stream. */
+/** Returns the answer for a caller that requests no stream. */
 export const whole = (answer: FakeAnswer): FakeAnswer =>
   answer.kind === 'pieces' || answer.kind === 'broken' ? { kind: 'text', text: answer.pieces.join('') } : answer
 

@@ -1,4 +1,4 @@
-// What a real server would refuse in a request, so that the fake is not kinder than it.
+// Checks that a real server makes on a request, so that the fake is not more lenient.
 
 export class Refused extends Error {
   readonly status: number
@@ -37,7 +37,9 @@ export const textOf = (value: unknown, where: string): string => {
   return value
 }
 
-/** A function offered to the model; the same in both protocols but for where it stands. */
+/**
+ * Checks a function that is offered to the model. Both protocols describe a function alike, but in different places.
+ */
 export const checkFunction = (value: Fields, where: string): string => {
   const name = textOf(value.name, `${where}.name`)
   need(/^[a-zA-Z0-9_-]{1,64}$/.test(name), `${where}.name does not match ^[a-zA-Z0-9_-]{1,64}$`)
@@ -51,7 +53,7 @@ export const checkFunction = (value: Fields, where: string): string => {
   return name
 }
 
-/** Each tool call is answered once, before anything else is said. */
+/** Checks that each tool call gets exactly one answer, before any other message. */
 export const makePairing = () => {
   const open = new Set<string>()
   const seen = new Set<string>()

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-// A local tool server that speaks MCP over streamable HTTP, and is as strict as the protocol lets it be.
+// A local tool server that speaks MCP over streamable HTTP, as strictly as the protocol allows.
 
 type Message = { jsonrpc?: string; id?: number; method?: string; params?: Record<string, unknown> }
 export type McpCall = { name: string; arguments: Record<string, unknown>; idempotencyKey: unknown }
@@ -11,11 +11,11 @@ export type FakeMcp = {
   /** host:port, for the list of private targets that tenants may reach. */
   target: string
   calls: McpCall[]
-  /** The trace that each request came with. */
+  /** The `traceparent` header of each request. */
   traceparents: (string | undefined)[]
-  /** Tools that are listed besides its own. */
+  /** Tools that the server lists in addition to its own. */
   more: object[]
-  /** Sessions that were opened and not ended. */
+  /** Returns the number of sessions that were opened and not closed. */
   openSessions(): number
   mode: { answers: 'json' | 'events' | 'open-events' | 'broken' | 'hang'; token: string | null; version: string }
   /** Called for each tools/call before it is answered. */
@@ -45,7 +45,7 @@ export const startFakeMcp = async (): Promise<FakeMcp> => {
     const params = message.params ?? {}
     switch (message.method) {
       case 'tools/list':
-        // In two pages.
+        // The list has two pages.
         return params.cursor === 'second'
           ? { tools: [...fake.more, ...TOOLS.slice(1)] }
           : { tools: TOOLS.slice(0, 1), nextCursor: 'second' }

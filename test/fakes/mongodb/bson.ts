@@ -1,4 +1,4 @@
-// As much of BSON as drivers and the server of the tests say to each other. What is not known is refused.
+// The part of BSON that drivers and the server of the tests exchange. Unknown types are refused.
 
 export type Bson =
   | null

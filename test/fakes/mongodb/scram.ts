@@ -1,14 +1,14 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto'
 
-// SCRAM-SHA-256 (RFC 5802, 7677), the side of the server.
+// The server side of SCRAM-SHA-256 (RFC 5802, 7677).
 
 const hmac = (key: Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest()
 const ROUNDS = 4_096
 
 export type Scram = {
-  /** The first answer. */
+  /** The first response. */
   first: string
-  /** The last answer; undefined where the password is wrong. */
+  /** Returns the last response; undefined if the password is wrong. */
   finish(said: string): string | undefined
 }
 

@@ -2,14 +2,14 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { type Bson, type Document, decode, encode, ObjectId } from './bson.ts'
 import { beginScram, type Scram } from './scram.ts'
 
-// A local server that speaks the wire protocol of MongoDB (OP_MSG), with people who have to sign in. It keeps documents by collection, finds
-// them by equal fields, and refuses what a server would refuse.
+// A local server that speaks the wire protocol of MongoDB (OP_MSG) and requires users to sign in. It stores documents
+// by collection, finds documents by equal fields, and refuses the same commands as a real server.
 
 const OP_MSG = 2013
 
 export type FakeMongo = {
   port: number
-  /** Commands, without those of connections. */
+  /** All commands except those that manage connections. */
   asked: Document[]
   collections: Map<string, Document[]>
   close(): void
@@ -25,7 +25,7 @@ class Refused extends Error {
 
 type Session = { user: string | undefined; scram: Scram | undefined; conversation: number }
 
-/** The command of a message, with the documents that come in sections of their own. */
+/** Returns the command of a message, with the documents from its separate sections. */
 function commandIn(message: Buffer): Document {
   const flags = message.readUInt32LE(16)
   if ((flags & ~0x10002) !== 0) throw new Refused(9, 'flags that are not known')

@@ -1,9 +1,10 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-// Enough of S3 for blobs: path-style buckets, signed requests only, lists in pages of two so that paging is exercised.
+// The part of S3 that blobs need: path-style buckets and signed requests only. Lists have pages of two items, to test
+// paging.
 
-/** It takes nothing more, answers nobody writing, answers seconds later, or breaks every connection. */
+/** `full` and `read-only` refuse writes, `slow` answers after seconds, `gone` breaks every connection. */
 export type S3Trouble = 'full' | 'read-only' | 'slow' | 'gone'
 
 const SLOW_MS = 5_000
@@ -12,7 +13,7 @@ export type FakeS3 = {
   url: string
   keys(): string[]
   failNext(count: number): void
-  /** From now on; undefined where it is well again. */
+  /** Sets a problem for all later requests; undefined ends it. */
   trouble(kind: S3Trouble | undefined): void
   stop(): Promise<void>
 }
@@ -114,7 +115,7 @@ export async function startFakeS3(bucket: string, accessKeyId: string): Promise<
   }
 }
 
-/** The client may send its body in signed chunks, each with its length before it. */
+/** Joins a body that the client sent in signed chunks, each preceded by its length. */
 function unchunked(body: Buffer, encoding: string): Buffer {
   if (!encoding.includes('aws-chunked')) return body
   const parts: Buffer[] = []

@@ -3,7 +3,7 @@ import { type Answer, type Service, startService } from '#test/harness/service'
 import type { TestPerson } from '#test/harness/world'
 import { type FakeStripe, startFakeStripe } from './server.ts'
 
-// A service that bills through one of the two providers, and what a person does to it in the browser.
+// A service that bills through one of the two providers, and the actions of a person in the browser.
 
 export const cards = {
   works: '4242424242424242',
@@ -19,7 +19,7 @@ export async function startBilling(provider: 'builtin' | 'stripe', env: Record<s
   const fake = provider === 'stripe' ? await startFakeStripe() : null
   const service = await startService({ env: { ...fake?.env, ...env } })
 
-  /** Sends what Stripe has to say, in order; nothing where there is no Stripe. */
+  /** Sends the events of Stripe in order. Does nothing without Stripe. */
   async function deliver(): Promise<Answer[]> {
     const answers: Answer[] = []
     for (const { payload } of fake?.events.splice(0) ?? [])
@@ -60,7 +60,7 @@ export async function startBilling(provider: 'builtin' | 'stripe', env: Record<s
       return { plan_id: toWire('plan', uuid), uuid, name: plan.name, amount: plan.amount }
     },
 
-    /** Adds a card the way the console does, to the last step. Answers with its id, or undefined where it was declined. */
+    /** Adds a card as the console does, including all steps. Returns its id, or undefined if the card was declined. */
     async addCard(person: TestPerson, number: string = cards.works): Promise<string | undefined> {
       const intent = (await person.call('POST', '/api/payments/setup-intent')).body
       if (fake) {
@@ -86,7 +86,7 @@ export async function startBilling(provider: 'builtin' | 'stripe', env: Record<s
 
 export type Billing = Awaited<ReturnType<typeof startBilling>>
 
-/** Kinds of notifications a person got, oldest first. */
+/** Returns the kinds of a person's notifications, oldest first. */
 export async function eventsOf(service: Service, person: TestPerson): Promise<string[]> {
   const rows = await service.sql<{ kind: string }>(
     'select kind from notifications where user_id = $1 order by notification_id',

@@ -10,7 +10,7 @@ import {
   type Subscription,
 } from './state.ts'
 
-// Charging, invoicing and the life of a subscription, as far as the service relies on them.
+// Charges, invoices and the lifecycle of a subscription, as far as the service relies on them.
 
 type Emit = (type: string, object: { customer: string | null }, before?: object) => void
 
@@ -22,7 +22,7 @@ const declined = (code: string, message: string): Refused =>
     message,
   })
 
-/** Charges the default card, or says why not. */
+/** Charges the default card. Returns the reason if the charge failed. */
 export function charge(state: State, customer: Customer): Refused | null {
   const ref = customer.invoice_settings.default_payment_method
   const method = ref === null ? undefined : state.methods.get(ref)
@@ -48,7 +48,7 @@ export function makeInvoice(state: State, subscription: Subscription, lines: Lin
   if (subscription.discount?.duration === 'once' && price > 0) subscription.discount = null
   const taxed = Math.round(((price - off) * (subscription.tax?.percentage ?? 0)) / 100)
   const total = price - off + taxed
-  // A negative balance is money owed to the customer.
+  // A negative balance is money that is owed to the customer.
   const used = total > 0 ? Math.min(-customer.balance, total) : total
   customer.balance += used
   const count = [...state.invoices.values()].filter((invoice) => invoice.customer === customer.id).length
@@ -84,7 +84,7 @@ export const line = (description: string, amount: number, start: number, end: nu
   parent: { subscription_item_details: { proration } },
 })
 
-/** What was reported of a period at a price by meter, rounded to whole units. */
+/** Returns the line for the usage of a period at a metered price, rounded to whole units. */
 function usageLine(state: State, customer: string, price: Price, start: number, end: number): Line {
   const meter = state.meters.get(price.recurring.meter!)!
   const used = [...state.meterEvents.values()]
@@ -106,7 +106,7 @@ export function settle(invoice: Invoice): void {
   if (invoice.amount_due > 0) invoice.attempt_count++
 }
 
-/** One period passes: the way Stripe renews, or fails to. */
+/** Ends the current period, and renews the subscription or fails as Stripe does. */
 export function renew(state: State, subscription: Subscription, emit: Emit): void {
   const item = subscription.items.data[0]!
   state.now = Math.max(state.now, item.current_period_end)
@@ -144,7 +144,9 @@ export function end(state: State, subscription: Subscription, emit: Emit): void 
   emit('customer.subscription.deleted', subscription)
 }
 
-/** Unused time back, remaining time at the new price; both rounded by Stripe to whole units. */
+/**
+ * Refunds the unused time and charges the remaining time at the new price, each rounded to whole units as Stripe does.
+ */
 export function prorate(state: State, subscription: Subscription, to: Price): Line[] {
   const item = subscription.items.data[0]!
   const { current_period_start: start, current_period_end: until, price: from } = item

@@ -2,7 +2,7 @@ import { type Endpoint, find, list, newestFirst, text } from './endpoint.ts'
 import { Refused } from './parameters.ts'
 import { type Customer, newRef, type State } from './state.ts'
 
-// Customers and their ways to pay.
+// Customers and their payment methods.
 
 const methodOf = ({ behaviour: _behaviour, ...shown }: { behaviour: string }) => shown
 

@@ -1,4 +1,4 @@
-// Form bodies and query strings as Stripe reads them: `items[0][price]=…` becomes nested objects and lists.
+// Parses form bodies and query strings as Stripe does: `items[0][price]=…` becomes nested objects and lists.
 
 export type Value = string | { [key: string]: Value } | Value[]
 export type Params = { [key: string]: Value }
@@ -20,7 +20,7 @@ export function parseForm(text: string): Params {
   return lists(root) as Params
 }
 
-/** Objects whose keys are 0, 1, 2 … are lists. */
+/** Turns objects whose keys are 0, 1, 2 … into lists. */
 function lists(value: Value): Value {
   if (typeof value === 'string') return value
   const entries = Object.entries(value).map(([key, inner]) => [key, lists(inner)] as const)

@@ -1,6 +1,6 @@
 import type { Params, Value } from './form.ts'
 
-// What each endpoint takes, to the letter. Everything else is refused the way Stripe refuses it.
+// The exact parameters of each endpoint. All other parameters are refused as Stripe refuses them.
 
 export type Kind =
   | 'text'
@@ -69,7 +69,7 @@ function checkValue(field: string, value: Value, kind: Kind): void {
     return
   }
   if (Array.isArray(kind) && kind.length === 1 && (typeof kind[0] === 'object' || kind[0] === 'text')) {
-    // An empty text clears a list.
+    // An empty string clears a list.
     if (value === '') return
     if (!Array.isArray(value)) throw refuse(`Invalid array: ${field}`)
     value.forEach((inner, at) => void checkValue(`${field}[${at}]`, inner, kind[0] as Kind))

@@ -3,9 +3,9 @@ import type { Params } from './form.ts'
 import { Refused } from './parameters.ts'
 import { newRef, type Price, type State } from './state.ts'
 
-// What things cost: prices, meters, taxes, coupons.
+// Prices, meters, taxes and coupons.
 
-/** A price is of one amount, or by meter with an amount for each unit, in tiers or without. */
+/** Checks a price: it has one amount, or a meter with an amount per unit, with or without tiers. */
 function checkPrice(state: State, params: Params): Price['recurring'] {
   const { interval, usage_type, meter } = params.recurring as Record<string, string | undefined>
   const refuse = (message: string): Refused => new Refused(400, { type: 'invalid_request_error', message })

@@ -7,8 +7,8 @@ import { parseForm } from './form.ts'
 import { checkParams, missingResource, Refused } from './parameters.ts'
 import { makeState, newRef, type PaymentMethod } from './state.ts'
 
-// A Stripe of our own for tests: keeps state, takes exactly the parameters of the API, replays idempotency keys, signs its
-// webhooks, and fails in every way the real one can.
+// A fake Stripe for tests: it keeps state, accepts exactly the parameters of the API, replays idempotency keys, signs
+// its webhooks, and fails in every way the real one can.
 
 const API_VERSION = '2026-10-28.endive'
 export const SECRET_KEY = 'sk_test_fake'
@@ -18,13 +18,13 @@ type Failure = { status: number; headers?: Record<string, string>; body?: Record
 const failure = ({ body }: Failure): string =>
   JSON.stringify({ error: body ?? { type: 'api_error', message: 'Something went wrong on our end.' } })
 
-/** What goes wrong with the next requests that match. */
+/** A failure of the next requests that match. */
 export type Fault = {
   match?: RegExp
   times?: number
-  /** Before: nothing happened. After: it happened, and the answer is lost. */
+  /** `before`: the request has no effect. `after`: the request has its effect, and the response is lost. */
   when?: 'before' | 'after'
-  /** The failure is kept under the request's key and answered again, as Stripe does with a 500. */
+  /** The failure is stored under the key of the request and returned again, as Stripe does with a 500. */
   remembered?: true
   what: Failure | 'hang' | 'drop'
 }
@@ -108,7 +108,10 @@ export async function startFakeStripe() {
     return { status: error.status, body: JSON.stringify({ error: error.body }) }
   }
 
-  /** The same key again is the same answer, refusals of cards included; other parameters under it are refused. */
+  /**
+   * Returns the same response for the same key, also if a card was declined; refuses other parameters with the same
+   * key.
+   */
   function once(method: string, url: URL, key: string | undefined, body: string): { status: number; body: string } {
     if (method !== 'POST') {
       try {
@@ -143,7 +146,7 @@ export async function startFakeStripe() {
       return done
     } catch (error) {
       const refused = refusal(error)
-      // A request that never began to execute is not remembered.
+      // A request that was not executed is not stored.
       if (refused.status !== 400 && refused.status !== 404) answers.set(key, { fingerprint, ...refused })
       return refused
     }
@@ -198,14 +201,14 @@ export async function startFakeStripe() {
     state,
     events,
     seen,
-    /** Environment of a service that bills through this server. */
+    /** The environment of a service that bills through this server. */
     env: { STRIPE_SECRET_KEY: SECRET_KEY, STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET, STRIPE_API_BASE: base },
     fail: (fault: Fault): void => void faults.push({ ...fault }),
-    /** Resolves when such a request has come, and had its effect where it has one before its fault. */
+    /** Resolves when a matching request has arrived, after its effect if its fault is `after`. */
     nextRequest: (match: RegExp): Promise<void> => new Promise((resolve) => waiting.push({ match, resolve })),
     heal: (): void => void faults.splice(0),
 
-    /** What Stripe.js does in the browser with the client_secret. */
+    /** Does what Stripe.js does in the browser with the client_secret. */
     confirmSetup(clientSecret: string, number: string): 'succeeded' | 'requires_action' | 'declined' {
       const intent = [...state.intents.values()].find((one) => one.client_secret === clientSecret)
       if (!intent) throw missingResource('setup_intent', clientSecret)
@@ -231,7 +234,7 @@ export async function startFakeStripe() {
       return 'succeeded'
     },
 
-    /** What Stripe.js does in the browser with the client_secret of a first payment, when the holder agrees. */
+    /** Does what Stripe.js does in the browser with the client_secret of a first payment, if the card holder agrees. */
     confirmPayment(clientSecret: string): void {
       const subscription = [...state.subscriptions.values()].find(
         ({ latest_invoice }) => latest_invoice?.confirmation_secret.client_secret === clientSecret,
@@ -244,14 +247,14 @@ export async function startFakeStripe() {
       emit('customer.subscription.updated', subscription)
     },
 
-    /** Lets the current period of every subscription of a customer pass. */
+    /** Ends the current period of every subscription of a customer. */
     passPeriod(customerRef: string): void {
       for (const subscription of state.subscriptions.values())
         if (subscription.customer === customerRef && subscription.status !== 'canceled')
           renew(state, subscription, emit)
     },
 
-    /** The headers and the body of a webhook, signed as Stripe signs. */
+    /** Returns the headers and the body of a webhook, signed as Stripe signs it. */
     sign(
       payload: string,
       options: { timestamp?: number; secret?: string } = {},

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 
-// The objects the fake keeps, in the shapes of the API version it speaks.
+// The objects that the fake stores, in the shapes of its API version.
 
 export type Customer = {
   id: string
@@ -20,7 +20,7 @@ export type PaymentMethod = {
   customer: string | null
   created: number
   card: { brand: string; last4: string; exp_month: number; exp_year: number }
-  /** What the bank does when it is charged. */
+  /** The response of the bank to a charge. */
   behaviour: 'pays' | 'declines' | 'wants_holder'
 }
 export type SetupIntent = {
@@ -38,7 +38,7 @@ export type Price = {
   active: boolean
   lookup_key: string | null
   currency: string
-  /** 0 where it has a price by meter. */
+  /** 0 if the price is metered. */
   unit_amount: number
   recurring: { interval: 'month' | 'year'; usage_type: 'licensed' | 'metered'; meter: string | null }
   unit_amount_decimal?: string
@@ -59,7 +59,7 @@ export type Subscription = {
   metadata: Record<string, string>
   tax: TaxRate | null
   discount: Coupon | null
-  /** While its first payment waits for the holder of the card. */
+  /** Set while the first payment waits for the card holder. */
   latest_invoice?: { id: string; confirmation_secret: { client_secret: string; type: 'payment_intent' } }
   items: {
     object: 'list'
@@ -117,8 +117,10 @@ export function makeState() {
     coupons: new Map<string, Coupon>(),
     subscriptions: new Map<string, Subscription>(),
     invoices: new Map<string, Invoice>(),
-    /** Seconds; moved by tests. */
-    // It moves on by a second for each card: it must not overtake the program's, whose usage would lie before the period then.
+    /**
+     * The time in seconds; tests can change it. Each new card advances it by one second. It starts one minute late,
+     * because it must not overtake the clock of the program: usage would then be dated before the period.
+     */
     now: Math.floor(Date.now() / 1000) - 60,
   }
   return state

@@ -45,7 +45,7 @@ function changePrice(
     const invoice = makeInvoice(state, subscription, prorate(state, subscription, price))
     const refusal = invoice.amount_due === 0 ? null : charge(state, state.customers.get(subscription.customer)!)
     if (refusal) {
-      // error_if_incomplete: everything stays as it was.
+      // error_if_incomplete: nothing changes.
       Object.assign(subscription, before.subscription)
       Object.assign(state.customers.get(subscription.customer)!, before.customer)
       throw refusal

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// An MCP server over standard input and output, as vendors publish them: it reads a token from its environment, and calls the vendor.
+// An MCP server over standard input and output, as vendors publish them: it reads a token from its environment, and
+// calls the vendor.
 import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 
@@ -57,7 +58,7 @@ async function answer({ id, method, params }) {
   if (!greeted) throw new Error('not initialized')
   if (method === 'tools/list')
     return params.cursor ? { tools: tools.slice(1) } : { tools: tools.slice(0, 1), nextCursor: 'more' }
-  // Asked of the client before each call: an answer has to come, whatever it is.
+  // Sends a request to the client before each call, which the client must answer in some way.
   say({ id: `ask-${id}`, method: 'sampling/createMessage', params: {} })
   return call(params)
 }
