@@ -242,7 +242,7 @@ describe('a gate', () => {
   test.each([
     ['rejected', 8, 'rejected'],
     // The votes of 17 people have 1,140 possible outcomes, more than the limit.
-    ['open, with more voters than can be looked through', 17, 'open'],
+    ['open, if there are too many voters to check all outcomes', 17, 'open'],
   ])('that no vote can open is %s', (_what, people, decision) => {
     const quorum = { $cel: 'approvals.human >= 100' }
     expect(decide({ quorum, veto: [] }, votesOf('h+'), votersOf('h'.repeat(people)))).toBe(decision)

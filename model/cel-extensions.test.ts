@@ -212,12 +212,12 @@ describe('functions that amplify their input stop within the budget', () => {
     ['format', '"%s%s%s".format([input.l, input.l, input.l])'],
     ['replace', 'input.t.replace("x", input.t)'],
     ['regex.replace', 'regex.replace(input.t, "x", input.t)'],
-    ['a pattern that looks at the whole rest', 'regex.replace(input.t.substring(0, 5000), "x(.*y)?", "z")'],
+    ['a pattern that reads the whole rest of the text', 'regex.replace(input.t.substring(0, 5000), "x(.*y)?", "z")'],
     ['json', 'json.encode([input.l, input.l])'],
     ['base64', nested((x) => `base64.encode(${x})`, 20, 'input.t')],
     ['hmac', nested((x) => `hmac(input.t, ${x})`, 20, '"a"')],
     ['reverse', nested((x) => `${x}.reverse()`, 20, 'input.l')],
-    ['zones', 'input.l.map(x, timestamp(x).getHours("Europe/Berlin"))'],
+    ['time zones', 'input.l.map(x, timestamp(x).getHours("Europe/Berlin"))'],
     ['uuid', 'input.l.map(x, uuid())'],
   ])('%s', (_name, cel) => {
     expect(outcome(cel)).toEqual(LARGE)

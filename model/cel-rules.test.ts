@@ -553,10 +553,10 @@ describe('steps', () => {
 describe('the text of an expression', () => {
   test.each<[string, string, RegExp]>([
     ['has at most 4,096 characters', `1${' '.repeat(4_096)}`, /at most 4096 characters/],
-    ['has no 50 signs in a row', `${'!'.repeat(51)}true`, /too many unary operators/],
-    ['has no 50 signs with spaces', `${'- '.repeat(51)}1`, /too many unary operators/],
-    ['is told where it is wrong', '1 +', /character/],
-    ['is nested 200 deep at most', `input${'.a'.repeat(201)}`, /nested too deeply|depth/i],
+    ['has at most 50 unary operators in a row', `${'!'.repeat(51)}true`, /too many unary operators/],
+    ['has at most 50 unary operators in a row, spaces included', `${'- '.repeat(51)}1`, /too many unary operators/],
+    ['has an error message with the position of the error', '1 +', /character/],
+    ['is nested at most 200 levels deep', `input${'.a'.repeat(201)}`, /nested too deeply|depth/i],
   ])('%s', (_what, cel, message) => {
     expect(checkExpression(cel, ROOTS)).toMatch(message)
   })

@@ -240,16 +240,16 @@ describe('attacks on CEL', () => {
   const list = 'input.list'
   const bombs: Record<string, string> = {
     'nested comprehensions': `${list}.map(a, ${list}.map(b, ${list}.map(c, a + b + c)))`,
-    'nested quantifiers behind a swallowed failure': `${list}.all(a, input.no || ${list}.all(b, input.no || ${list}.all(c, true)))`,
+    'nested quantifiers after an ignored failure': `${list}.all(a, input.no || ${list}.all(b, input.no || ${list}.all(c, true)))`,
     'text doubling': doubling(25, (name) => `${name} + ${name}`, '"xxxxxxxx"'),
     'list doubling': doubling(25, (name) => `${name} + ${name}`, '[1]'),
     'shared lists': doubling(24, (name) => `[${name}, ${name}]`, '[1]'),
     'equality of shared lists': `cel.bind(l, ${doubling(22, (name) => `[${name}, ${name}]`, '[1]')}, cel.bind(m, ${doubling(22, (name) => `[${name}, ${name}]`, '[1]')}, l == m))`,
     'comparing long texts': `${list}.all(a, ${list}.all(b, input.long != input.other))`,
     'searching a long text': `${list}.exists(a, input.long.contains(input.other.substring(0, 50000) + "b"))`,
-    'replacing into growth': `${doubling(8, (name) => `${name}.replace("a", "aaaaaaaaaa")`, '"aaaaaaaaaa"')}`,
+    'replacing that grows the text': `${doubling(8, (name) => `${name}.replace("a", "aaaaaaaaaa")`, '"aaaaaaaaaa"')}`,
     'long text against many patterns': `${list}.exists(a, input.long.matches("(x+x+)+y"))`,
-    'splitting again and again': `${list}.map(a, input.long.split(""))`,
+    'repeated splitting': `${list}.map(a, input.long.split(""))`,
   }
   const input = {
     list: Array.from({ length: 1_000 }, (_, i) => i),
@@ -271,7 +271,7 @@ describe('attacks on CEL', () => {
     ['a long expression', `1${' + 1'.repeat(3_000)}`],
     ['many brackets', `${'('.repeat(2_000)}1${')'.repeat(2_000)}`],
     ['many unary operators', `${'!'.repeat(4_000)}true`],
-    ['many spaced unary operators', `${'- '.repeat(2_000)}1`],
+    ['many unary operators with spaces', `${'- '.repeat(2_000)}1`],
     ['a long chain', `input${'.a'.repeat(2_000)}`],
     ['a deep left tree', `1${' + 1'.repeat(900)}`],
     ['a large list', `[${'1,'.repeat(1_500)}1]`],

@@ -43,9 +43,9 @@ describe('names', () => {
       [],
     ],
     ['turn in the delay of a loop', [around('loop', [], { until: cel('turn > 3'), delay_s: cel('turn * 2') })], []],
-    ['state before there is one', [around('loop', [], { state: { $ref: 'state' } })], [ONLY('state')]],
+    ['state in the initial state of a loop', [around('loop', [], { state: { $ref: 'state' } })], [ONLY('state')]],
     ['turn outside a loop', [set('a', { $ref: 'turn' })], [ONLY('turn')]],
-    ['item in a loop that is in no map', [around('loop', [set('a', { $ref: 'item' })])], [NOT_ITEM]],
+    ['item in a loop outside a map', [around('loop', [set('a', { $ref: 'item' })])], [NOT_ITEM]],
     ['state in a map', [around('map', [set('a', { $ref: 'state' })])], [ONLY('state')]],
     [
       'all four in a map in a loop',
@@ -58,12 +58,12 @@ describe('names', () => {
       [],
     ],
     [
-      'a variable of a macro that has the name of the state',
+      'a macro variable with the name "state" outside a loop',
       [set('a', cel('[1].map(state, state)'))],
       [expect.stringContaining('"state" is taken') as unknown as string],
     ],
     [
-      'a variable of a macro that hides the state',
+      'a macro variable with the name "state" inside a loop',
       [around('loop', [set('a', cel('[1].map(state, state)'))])],
       [expect.stringContaining('"state" is taken') as unknown as string],
     ],
@@ -77,34 +77,39 @@ describe('finally', () => {
 
   test.each<[string, Node[], Edge[], string[]]>([
     ['reads any other node', [set('a', 1), last('z', { $ref: 'nodes.a.output' })], [], []],
-    ['follows another', [last('y'), last('z', { $ref: 'nodes.y.output' })], [edge('y', 'z')], []],
+    ['follows another finally node', [last('y'), last('z', { $ref: 'nodes.y.output' })], [edge('y', 'z')], []],
     [
-      'reads one that it does not follow',
+      'reads a finally node that it does not follow',
       [last('y'), last('z', { $ref: 'nodes.y.output' })],
       [],
       [expect.stringContaining('cannot have run before') as unknown as string],
     ],
     [
-      'is read by one that runs before it',
+      'is read by a node that runs before it',
       [set('a', { $ref: 'nodes.z.output' }), last('z')],
       [],
       [expect.stringContaining('cannot have run before') as unknown as string],
     ],
     [
-      'follows a node of the graph',
+      'follows a node that is not a finally node',
       [set('a', 1), last('z')],
       [edge('a', 'z')],
       [expect.stringMatching(/^\/edges\/0: /)],
     ],
-    ['leads into the graph', [set('a', 1), last('z')], [edge('z', 'a')], [expect.stringMatching(/^\/edges\/0: /)]],
     [
-      'stands in a body',
+      'leads to a node that is not a finally node',
+      [set('a', 1), last('z')],
+      [edge('z', 'a')],
+      [expect.stringMatching(/^\/edges\/0: /)],
+    ],
+    [
+      'is in the body of a loop',
       [around('loop', [last('z')])],
       [],
       [expect.stringMatching(/^\/nodes\/0\/args\/body\/nodes\/0\/finally: /)],
     ],
     [
-      'is no boolean',
+      'has a value of finally that is not a boolean',
       [set('a', 1, { finally: 'yes' as never })],
       [],
       [expect.stringMatching(/^\/nodes\/0\/finally: /)],

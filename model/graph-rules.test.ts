@@ -53,13 +53,13 @@ const one = (more: Partial<Node>): string[] => issuesOf({ nodes: [node('a', more
 
 describe('a definition is refused', () => {
   test.each<[string, unknown, string[]]>([
-    ['as a list', [], [': must be an object']],
-    ['with nodes that are no list', { nodes: {} }, ['/nodes: must be a list']],
+    ['if it is a list', [], [': must be an object']],
+    ['with nodes that are not a list', { nodes: {} }, ['/nodes: must be a list']],
     ['without nodes', {}, ['/nodes: is required']],
-    ['with edges that are no list', { nodes: [], edges: 1 }, ['/edges: must be a list']],
-    ['with inputs that are no schema', { nodes: [], inputs: [] }, ['/inputs: must be a JSON Schema object']],
+    ['with edges that are not a list', { nodes: [], edges: 1 }, ['/edges: must be a list']],
+    ['with inputs that are not a schema', { nodes: [], inputs: [] }, ['/inputs: must be a JSON Schema object']],
     [
-      'with a wrong node and wrong inputs, both named',
+      'with invalid nodes and an invalid layout, and both errors are reported',
       { nodes: {}, layout: [] },
       ['/layout: must be an object', '/nodes: must be a list'],
     ],
@@ -68,14 +68,14 @@ describe('a definition is refused', () => {
       { nodes: [node('a', { type: 'nope' })] },
       ['/nodes/0/type: there is no node type "nope"'],
     ],
-    ['not, with nothing in it', { nodes: [], edges: [], layout: {}, inputs: {} }, []],
+    ['but not if all its parts are empty', { nodes: [], edges: [], layout: {}, inputs: {} }, []],
     [
       'with an edge id used twice',
       { nodes: [node('a'), node('b')], edges: [edge('a', 'b', { id: 'e' }), edge('a', 'b', { id: 'e' })] },
       ['/edges/1/id: "e" is used twice'],
     ],
     [
-      'not with two edges without an id, or with two ids',
+      'but not with two edges without ids, or with different ids',
       {
         nodes: [node('a'), node('b')],
         edges: [edge('a', 'b'), edge('a', 'b'), edge('a', 'b', { id: 'e' }), edge('a', 'b', { id: 'f' })],
@@ -83,7 +83,7 @@ describe('a definition is refused', () => {
       [],
     ],
     [
-      'with an edge to and from nowhere',
+      'with an edge to or from a node that does not exist',
       { nodes: [node('a')], edges: [edge('a', 'toNowhere'), edge('fromNowhere', 'a')] },
       ['/edges/0/to: there is no node "toNowhere"', '/edges/1/from/node: there is no node "fromNowhere"'],
     ],
@@ -98,9 +98,9 @@ describe('a definition is refused', () => {
   })
 
   test.each<[string, Json, string[]]>([
-    ['64 levels', 60, []],
-    ['more levels', 70, [': is nested too deeply']],
-  ])('when its JSON has more than %s', (_what, depth, expected) => {
+    ['60 levels are accepted', 60, []],
+    ['70 levels are refused', 70, [': is nested too deeply']],
+  ])('when its JSON is nested too deeply: %s', (_what, depth, expected) => {
     let value: Json = 1
     for (let n = 0; n < Number(depth); n += 1) value = [value]
     expect(issuesOf({ nodes: [], layout: { value } })).toEqual(expected)
@@ -119,22 +119,22 @@ describe('a workflow has at most 500 nodes', () => {
   const map = (id: string, body: Node[]): Node =>
     node(id, { type: 'map', args: { items: [], body: { nodes: body, edges: [] } as unknown as Json } })
   test.each<[string, Node[], string[]]>([
-    ['500 side by side', nodes(500, 'n'), []],
-    ['501 side by side', nodes(501, 'n'), ['/nodes: a workflow has at most 500 nodes']],
-    ['250 and 250 in a map', [map('m', nodes(250, 'b')), ...nodes(249, 'n')], []],
+    ['500 nodes in one graph', nodes(500, 'n'), []],
+    ['501 nodes in one graph', nodes(501, 'n'), ['/nodes: a workflow has at most 500 nodes']],
+    ['250 nodes in the graph and 250 in a map', [map('m', nodes(250, 'b')), ...nodes(249, 'n')], []],
     [
-      'one more in the map',
+      'one node more in the map',
       [map('m', nodes(251, 'b')), ...nodes(249, 'n')],
       ['/nodes/0/args/body/nodes: a workflow has at most 500 nodes'],
     ],
-    ['maps in maps', [map('m', [map('k', nodes(300, 'c')), ...nodes(100, 'b')]), ...nodes(98, 'n')], []],
+    ['nodes in nested maps', [map('m', [map('k', nodes(300, 'c')), ...nodes(100, 'b')]), ...nodes(98, 'n')], []],
     [
-      'one more in maps in maps',
+      'one node more in nested maps',
       [map('m', [map('k', nodes(301, 'c')), ...nodes(100, 'b')]), ...nodes(98, 'n')],
       ['/nodes/0/args/body/nodes/0/args/body/nodes: a workflow has at most 500 nodes'],
     ],
     [
-      'two maps of 300',
+      'two maps of 300 nodes',
       [map('m', nodes(300, 'b')), map('k', nodes(300, 'c'))],
       ['/nodes/1/args/body/nodes: a workflow has at most 500 nodes'],
     ],
@@ -161,13 +161,13 @@ describe('a workflow has at most 500 nodes', () => {
 describe('the ports of a node', () => {
   const cases = [{ port: 'big' }, { port: 3 }, 'no case', null] as Json
   test.each<[string, Partial<Node>, string[]]>([
-    ['are those of its kind', {}, ['out']],
-    ['have error where errors are routed', { on_error: 'route' }, ['out', 'error']],
-    ['have none for an error that continues', { on_error: 'continue' }, ['out']],
-    ['of a branch are those of its cases', { type: 'branch', args: { cases } }, ['big', 'out']],
-    ['of a branch without cases are those of its kind', { type: 'branch', args: { cases: 'none' } }, ['out']],
-    ['of a branch without arguments too', { type: 'branch' }, ['out']],
-    ['of another node are not those of its cases', { args: { cases } }, ['out']],
+    ['are the ports of its type', {}, ['out']],
+    ['include error if errors are routed', { on_error: 'route' }, ['out', 'error']],
+    ['do not include error if the node continues after an error', { on_error: 'continue' }, ['out']],
+    ['of a branch are the ports of its cases', { type: 'branch', args: { cases } }, ['big', 'out']],
+    ['of a branch without cases are the ports of its type', { type: 'branch', args: { cases: 'none' } }, ['out']],
+    ['of a branch without arguments are the ports of its type', { type: 'branch' }, ['out']],
+    ['of another type of node do not depend on its cases', { args: { cases } }, ['out']],
   ])('%s', (_what, more, expected) => {
     expect(portsOf(node('a', more), { ports: ['out'] })).toEqual(expected)
   })
@@ -210,66 +210,78 @@ describe('the ports of a node', () => {
 describe('an argument', () => {
   test.each<[string, Partial<Node>, string[]]>([
     ['may be an expression', { type: 'code', args: { n: { $ref: 'input.n' } } }, []],
-    ['fits its schema otherwise', { type: 'code', args: { n: 'x' } }, ['/nodes/0/args/n: must be integer']],
     [
-      'that must be written out is no expression',
+      'that is not an expression must fit its schema',
+      { type: 'code', args: { n: 'x' } },
+      ['/nodes/0/args/n: must be integer'],
+    ],
+    [
+      'that must be a literal cannot be an expression',
       { type: 'code', args: { source: { $ref: 'input.s' } } },
       [expect.stringContaining('/nodes/0/args/source: ')],
     ],
     [
-      'has no other field beside $ref',
+      'has no other field next to $ref',
       { args: { v: { $ref: 'input', x: 1 } } },
       ['/nodes/0/args/v: an object with $ref has no other field'],
     ],
     [
-      'has no other field beside $cel',
+      'has no other field next to $cel',
       { args: { v: { $cel: '1', x: 1 } } },
       ['/nodes/0/args/v: an object with $cel has no other field'],
     ],
-    ['whose $cel is no text', { args: { v: { $cel: 1 } } }, ['/nodes/0/args/v: $cel must be a text']],
     [
-      'is looked at in lists and objects',
+      'with a $cel that is not a text is refused',
+      { args: { v: { $cel: 1 } } },
+      ['/nodes/0/args/v: $cel must be a text'],
+    ],
+    [
+      'is checked inside lists and objects',
       { args: { v: [null, 1, { w: [{ $ref: 'x' }] }] } },
       ['/nodes/0/args/v/2/w/0: unknown name "x"; known are input, nodes, execution, vars, callbacks'],
     ],
     [
-      'knows item only in a map',
+      'can use item only in a map',
       { args: { v: { $ref: 'item' } } },
       ['/nodes/0/args/v: "item" exists only inside the body of a map'],
     ],
     [
-      'knows index only in a map',
+      'can use index only in a map',
       { args: { v: { $ref: 'index' } } },
       ['/nodes/0/args/v: "index" exists only inside the body of a map'],
     ],
     [
-      'names the node that it reads',
+      'must name the node that it reads',
       { args: { v: { $ref: 'nodes' } } },
       ['/nodes/0/args/v: name a node: nodes.<id>.output'],
     ],
     [
-      'cannot read itself',
+      'cannot read the output of its own node',
       { args: { v: { $ref: 'nodes.a.output' } } },
       ['/nodes/0/args/v: node "a" cannot have run before; it is not on a path that leads here'],
     ],
     [
-      'is an expression that compiles',
+      'with an expression that does not compile is refused',
       { args: { v: { $cel: 'unknown > 1' } } },
       [expect.stringContaining('/nodes/0/args/v: ')],
     ],
-    ['names a node in CEL', { args: { v: { $cel: 'nodes' } } }, ['/nodes/0/args/v: name a node: nodes.<id>.output']],
     [
-      'names a node in CEL by a text',
+      'must name the node that it reads in CEL',
+      { args: { v: { $cel: 'nodes' } } },
+      ['/nodes/0/args/v: name a node: nodes.<id>.output'],
+    ],
+    [
+      'cannot compute the name of a node in CEL',
       { args: { v: { $cel: 'nodes[input.x]' } } },
       ['/nodes/0/args/v: name a node: nodes.<id>.output'],
     ],
     [
-      'names one that has run',
+      'cannot name a node that does not exist in CEL',
       { args: { v: { $cel: 'size(nodes.b.output) + 1' } } },
       ['/nodes/0/args/v: there is no node "b"'],
     ],
     [
-      'may hold a field that is called nodes',
+      'may read a field with the name nodes',
       { args: { v: { $cel: 'input.nodes.b == input.x.nodes && input.nodes["c"].d' } } },
       [],
     ],
@@ -310,21 +322,21 @@ describe('an argument', () => {
   })
 
   test.each<[string, JsonObject, string[]]>([
-    ['written out', { target: 'x' }, []],
-    ['an expression beside its list', { target: { $ref: 'input.t' }, targets: ['x'] }, []],
+    ['a literal', { target: 'x' }, []],
+    ['an expression with its list', { target: { $ref: 'input.t' }, targets: ['x'] }, []],
     [
       'an expression without its list',
       { target: { $ref: 'input.t' } },
       ['/nodes/0/args/target: must be written out, or come with "targets", which lists what it may be'],
     ],
     [
-      'an expression beside something else',
+      'an expression with a list of the wrong type',
       { target: { $ref: 'input.t' }, targets: 'x' },
       [expect.stringContaining('/nodes/0/args/target')],
     ],
     ['another field', { other: { $ref: 'input.t' }, flag: { $ref: 'input.t' } }, []],
     ['nothing', {}, []],
-  ])('that one list bounds: %s', (_what, args, expected) => {
+  ])('that is limited by a list: %s', (_what, args, expected) => {
     expect(one({ type: 'call', args })).toEqual(expected)
   })
 })
@@ -342,80 +354,92 @@ describe('nodes of special kinds', () => {
       ['/nodes/0/args/cases/0/port: "error" is reserved'],
     ],
     [
-      'a branch names each port once',
+      'a branch uses each port once',
       { type: 'branch', args: { cases: [{ port: 'x' }, { port: 'y' }, { port: 'x' }] } },
       ['/nodes/0/args/cases/2/port: port "x" is used twice'],
     ],
-    ['a branch looks at cases only', { type: 'branch', args: { cases: 'x' } }, []],
-    ['a branch leaves odd cases to the schema', { type: 'branch', args: { cases: [1, { port: 2 }, { port: 2 }] } }, []],
-    ['other nodes have no cases', { args: { cases: [{ port: 'default' }] } }, []],
+    ['the cases of a branch are checked only if they are a list', { type: 'branch', args: { cases: 'x' } }, []],
     [
-      'a question has a schema that can be used',
+      'invalid cases of a branch are left to the schema',
+      { type: 'branch', args: { cases: [1, { port: 2 }, { port: 2 }] } },
+      [],
+    ],
+    ['the cases of other nodes are not checked', { args: { cases: [{ port: 'default' }] } }, []],
+    [
+      'a question with an invalid schema is refused',
       { type: 'clarification', args: { schema: { type: 'nope' } } },
       [expect.stringContaining('/nodes/0/args/schema/type')],
     ],
     ['a question may have a schema of any type', { type: 'clarification', args: { schema: { type: 'string' } } }, []],
-    ['a question may have none', { type: 'clarification' }, []],
-    ['a schema may be computed', { type: 'clarification', args: { schema: { $ref: 'input.schema' } } }, []],
+    ['a question may have no schema', { type: 'clarification' }, []],
+    [
+      'the schema of a question may be an expression',
+      { type: 'clarification', args: { schema: { $ref: 'input.schema' } } },
+      [],
+    ],
     ['other nodes may have any schema', { args: { schema: { type: 'nope' } } }, []],
     [
-      'an extraction has fields',
+      'an extraction needs the schema of an object',
       { type: 'llm.extract', args: { schema: { type: 'string' } } },
       ['/nodes/0/args/schema/type: must be object'],
     ],
-    ['an extraction has an object', { type: 'llm.extract', args: { schema: { type: 'object' } } }, []],
-    ['an extraction without a type has fields', { type: 'llm.extract', args: { schema: {} } }, []],
     [
-      'an extraction with a wrong schema is told once',
+      'an extraction may have the schema of an object',
+      { type: 'llm.extract', args: { schema: { type: 'object' } } },
+      [],
+    ],
+    ['an extraction may have a schema without a type', { type: 'llm.extract', args: { schema: {} } }, []],
+    [
+      'an invalid schema of an extraction is reported once',
       { type: 'llm.extract', args: { schema: { type: 'nope' } } },
       [expect.not.stringContaining('must be object')],
     ],
-    ['an agent is granted tools', { type: 'agent.run', args: { tools: ['echo', 'code'] } }, []],
+    ['an agent can be granted tools', { type: 'agent.run', args: { tools: ['echo', 'code'] } }, []],
     [
-      'an agent is granted no control node',
+      'an agent cannot be granted a control node',
       { type: 'agent.run', args: { tools: ['echo', 'set'] } },
       ['/nodes/0/args/tools/1: "set" is not a tool; an agent can be granted tools only'],
     ],
     [
-      'an agent is granted what there is',
+      'an agent cannot be granted a tool that does not exist',
       { type: 'agent.run', args: { tools: ['nope', 3] } },
       ['/nodes/0/args/tools/0: there is no tool "nope"'],
     ],
-    ['an agent may have none', { type: 'agent.run', args: { tools: { $ref: 'input.tools' } } }, []],
-    ['others are granted nothing', { args: { tools: ['nope'] } }, []],
+    ['the tools of an agent may be an expression', { type: 'agent.run', args: { tools: { $ref: 'input.tools' } } }, []],
+    ['the tools of other nodes are not checked', { args: { tools: ['nope'] } }, []],
     [
-      'a failure that continues leaves by out',
+      'a node without the port out cannot continue after an error',
       { type: 'approval', on_error: 'continue' },
       [expect.stringContaining('/nodes/0/on_error: "a" has no port "out"')],
     ],
-    ['a node with one way out can be disabled', { disabled: true }, []],
-    ['so can one with a way for errors', { disabled: true, on_error: 'route' }, []],
+    ['a node with one port can be disabled', { disabled: true }, []],
+    ['a node with one port and the port error can be disabled', { disabled: true, on_error: 'route' }, []],
     [
-      'one that decides cannot',
+      'a node that decides cannot be disabled',
       { type: 'approval', disabled: true },
       ['/nodes/0/disabled: is for nodes with one way out: connect past this one instead'],
     ],
-    ['a failure that continues where nothing follows', { type: 'fail', on_error: 'continue' }, []],
-    ['a failure that continues from a node with out', { on_error: 'continue' }, []],
-    ['a failure that is routed needs no out', { type: 'approval', on_error: 'route' }, []],
+    ['a node without ports can continue after an error', { type: 'fail', on_error: 'continue' }, []],
+    ['a node with the port out can continue after an error', { on_error: 'continue' }, []],
+    ['a node without the port out can route its errors', { type: 'approval', on_error: 'route' }, []],
     ['a policy may be an expression', { type: 'approval', args: { policy: { $ref: 'input.policy' } } }, []],
     [
-      'a policy is looked at',
+      'expressions in a policy are checked',
       { type: 'approval', args: { policy: { approvers: [{ id: { $ref: 'nope' } }] } } },
       [expect.stringContaining('/nodes/0/args/policy/approvers/0/id')],
     ],
     [
-      'a quorum that holds over no votes is refused',
+      'a quorum that reads unknown counts is refused',
       { type: 'approval', args: { policy: { quorum: { $cel: 'approvals.nope > 1' } } } },
       [expect.stringContaining('/nodes/0/args/policy/quorum')],
     ],
     [
-      'a quorum is told what is wrong once',
+      'an error in a quorum is reported once',
       { type: 'approval', args: { policy: { quorum: { $cel: 'nope > 1' } } } },
       [expect.stringContaining('/nodes/0/args/policy/quorum')],
     ],
     [
-      'a quorum counts votes',
+      'a quorum may count votes',
       {
         type: 'approval',
         args: { policy: { quorum: { $cel: 'votes.size() > outstanding.total + abstentions.human' } } },
@@ -423,21 +447,21 @@ describe('nodes of special kinds', () => {
       [],
     ],
     [
-      'a field of a policy that is no quorum sees the execution',
+      'other fields of a policy can read the execution',
       { type: 'approval', args: { policy: { due_in_s: { $cel: 'input.x' } } } },
       [],
     ],
     [
-      'a field of another node that is called policy too',
+      'a field with the name policy in another type of node is a plain argument',
       { args: { policy: { quorum: { $cel: 'approvals.human > 1' } } } },
       [expect.stringContaining('/nodes/0/args/policy/quorum')],
     ],
     [
-      'a body is an object',
+      'the body of a map must be an object',
       { type: 'map', args: { items: [], body: [] } },
       ['/nodes/0/args/body: must be an object with nodes and edges'],
     ],
-    ['a body of another node is an argument', { args: { body: { nodes: 1 } } }, []],
+    ['the body of another type of node is a plain argument', { args: { body: { nodes: 1 } } }, []],
   ])('%s', (_what, more, expected) => {
     expect(one(more)).toEqual(expected)
   })
@@ -525,15 +549,15 @@ describe('two versions', () => {
   }
   test.each<[string, Edge[] | undefined, Edge[] | undefined, unknown[]]>([
     ['the same edge', [edge('a', 'b')], [edge('a', 'b')], [true, 0, 0]],
-    ['no edges, written or not', undefined, [], [true, 0, 0]],
+    ['no edges, with and without the field', undefined, [], [true, 0, 0]],
     ['a new edge', undefined, [edge('a', 'b')], [false, 0, 1]],
     ['a removed edge', [edge('a', 'b')], undefined, [false, 1, 0]],
-    ['the port out, written or not', [edge('a', 'b')], [edge('a', 'b', { port: 'out' })], [true, 0, 0]],
+    ['the port out, explicit or implied', [edge('a', 'b')], [edge('a', 'b', { port: 'out' })], [true, 0, 0]],
     ['another port', [edge('a', 'b')], [edge('a', 'b', { port: 'error' })], [false, 1, 1]],
     ['a condition', [edge('a', 'b')], [edge('a', 'b', { when: 'true' })], [false, 1, 1]],
     ['another condition', [edge('a', 'b', { when: 'false' })], [edge('a', 'b', { when: 'true' })], [false, 1, 1]],
     ['the same condition', [edge('a', 'b', { when: 'true' })], [edge('a', 'b', { when: 'true' })], [true, 0, 0]],
-    ['the other direction', [edge('a', 'b')], [edge('b', 'a')], [false, 1, 1]],
+    ['the opposite direction', [edge('a', 'b')], [edge('b', 'a')], [false, 1, 1]],
   ])('with %s: identical, edges removed, added', (_what, before, after, expected) => {
     expect(edges(before, after)).toEqual(expected)
   })
@@ -692,7 +716,7 @@ describe('ids that a definition names', () => {
       ['/nodes/0/args/body/nodes/0/args/one'],
     ],
     ['a map without a body', { nodes: [node('m', { type: 'map' })], edges: [] }, ['m'], []],
-    ['a map whose body is no graph', mapOf({ nodes: 1 }), ['m'], []],
+    ['a map whose body is not a graph', mapOf({ nodes: 1 }), ['m'], []],
     ['a map whose body is a list', mapOf([inner as unknown as Json]), ['m'], []],
     ['another node with a body', mapOf({ nodes: [inner], edges: [] } as unknown as Json, 'echo'), ['m'], []],
   ])('%s: returns its nodes and the paths of their ids', (_what, definition, ids, paths) => {

@@ -70,12 +70,12 @@ describe('hostile schemas', () => {
   it.each<[string, Json, Json]>([
     ['a reference to itself', { $ref: '#' }, 1],
     [
-      'two references in a circle',
+      'two references to each other',
       { $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/b' }, b: { $ref: '#/$defs/a' } } },
       1,
     ],
     [
-      'forms that multiply',
+      'alternatives that multiply',
       {
         $ref: '#/$defs/a',
         $defs: { a: { anyOf: [{ allOf: [{ $ref: '#/$defs/a' }] }, { allOf: [{ $ref: '#/$defs/a' }] }] } },
@@ -93,17 +93,17 @@ describe('hostile schemas', () => {
       Array.from({ length: 40 }).reduce<Json>((inner) => ({ x: inner }), {}),
     ],
     [
-      'counting a long text again and again',
+      'repeated counting of a long text',
       { allOf: Array.from({ length: 100 }, (_, n) => ({ maxLength: 300_000 + n })) },
       'x'.repeat(400_000),
     ],
     [
-      'a long list of what is required, for each item',
+      'a long list of required fields, for each item',
       { contains: { required: Array.from({ length: 20_000 }, (_, n) => `n${n}`) } },
       Array.from({ length: 20 }, () => ({})),
     ],
     [
-      'telling a large constant again and again',
+      'repeated reporting of a large constant',
       {
         $defs: { large: { const: Array.from({ length: 50_000 }, (_, n) => n) } },
         anyOf: Array.from({ length: 200 }, () => ({ $ref: '#/$defs/large' })),
@@ -111,7 +111,7 @@ describe('hostile schemas', () => {
       1,
     ],
     [
-      'forms of forms, each tried again for what it left over',
+      'nested alternatives, each evaluated again for unevaluated properties',
       Array.from({ length: 20 }).reduce<Json>(
         (inner) => ({ anyOf: [inner, { properties: { a: true } }], unevaluatedProperties: false }),
         { properties: { a: true } },

@@ -597,7 +597,7 @@ describe('keys in parameters', () => {
       ],
     ],
     [
-      'a header with an odd name',
+      'a header with an unusual name',
       [request({ sendHeaders: true, headerParameters: { parameters: [{ name: 'X-Custom', value: KEY }] } })],
     ],
     ['a parameter', [request({ sendQuery: true, queryParameters: { parameters: [{ name: 'api_key', value: KEY }] } })]],
@@ -608,7 +608,7 @@ describe('keys in parameters', () => {
     ['an expression', [set('Keys', `={{ "${KEY}" }}`)]],
     ['code', [{ name: 'Code', type: base('code'), parameters: { jsCode: `const apiKey = "${KEY}"\nreturn []` } }]],
     ['a note', [set('A', 'x'), { name: 'Note', type: base('stickyNote'), parameters: { content: `Use ${KEY}` } }]],
-    ['a node that is not known', [{ name: 'Odd', type: 'n8n-nodes-odd.thing', parameters: { apiKey: KEY } }]],
+    ['an unknown node', [{ name: 'Odd', type: 'n8n-nodes-odd.thing', parameters: { apiKey: KEY } }]],
     ['an expression that cannot be converted', [set('Keys', `={{ window.go("${KEY}") }}`)]],
   ]
 
@@ -642,16 +642,24 @@ describe('keys in parameters', () => {
 describe('hostile input', () => {
   const deep = `${'['.repeat(5_000)}${']'.repeat(5_000)}`
   const bad: [string, string, string][] = [
-    ['no JSON', '{', 'not JSON'],
-    ['no object', '1', 'not a workflow'],
-    ['no nodes', '{}', 'not a workflow'],
-    ['nodes that are no list', '{"nodes": {}}', 'not a workflow'],
-    ['no node at all', '{"nodes": []}', 'no nodes'],
-    ['a node that is no object', '{"nodes": [1]}', 'not an object'],
+    ['a text that is not JSON', '{', 'not JSON'],
+    ['a value that is not an object', '1', 'not a workflow'],
+    ['an object without nodes', '{}', 'not a workflow'],
+    ['a value of nodes that is not a list', '{"nodes": {}}', 'not a workflow'],
+    ['an empty list of nodes', '{"nodes": []}', 'no nodes'],
+    ['a node that is not an object', '{"nodes": [1]}', 'not an object'],
     ['a node without a type', '{"nodes": [{"name": "a"}]}', 'no type'],
     ['a node without a name', '{"nodes": [{"type": "t"}]}', 'no name'],
-    ['two nodes of one name', '{"nodes": [{"name": "a", "type": "t"}, {"name": "a", "type": "t"}]}', 'Two nodes'],
-    ['connections that are no object', '{"nodes": [{"name": "a", "type": "t"}], "connections": 1}', '"connections"'],
+    [
+      'two nodes with the same name',
+      '{"nodes": [{"name": "a", "type": "t"}, {"name": "a", "type": "t"}]}',
+      'Two nodes',
+    ],
+    [
+      'connections that are not an object',
+      '{"nodes": [{"name": "a", "type": "t"}], "connections": 1}',
+      '"connections"',
+    ],
     ['deep nesting', `{"nodes": [{"name": "a", "type": "t", "parameters": {"x": ${deep}}}]}`, 'too deeply'],
     [
       'too many nodes',

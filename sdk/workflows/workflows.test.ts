@@ -125,14 +125,14 @@ describe('printed code', () => {
   )
 
   test.each([
-    ['an id that is no name', { nodes: [{ id: 'my-step 1', type: 'set', args: { values: {} } }], edges: [] }],
     [
-      'an id that is a word of the language',
-      { nodes: [{ id: 'return', type: 'set', args: { values: {} } }], edges: [] },
+      'an id that is not a valid identifier',
+      { nodes: [{ id: 'my-step 1', type: 'set', args: { values: {} } }], edges: [] },
     ],
-    ['an id like its type', { nodes: [{ id: 'set', type: 'set', args: { values: {} } }], edges: [] }],
+    ['an id that is a reserved word', { nodes: [{ id: 'return', type: 'set', args: { values: {} } }], edges: [] }],
+    ['an id that equals its type', { nodes: [{ id: 'set', type: 'set', args: { values: {} } }], edges: [] }],
     [
-      'ids that become the same name',
+      'ids that become the same identifier',
       { nodes: ['a b', 'aB', 'a-b'].map((id) => ({ id, type: 'set', args: { values: { v: id } } })), edges: [] },
     ],
     [
@@ -145,7 +145,7 @@ describe('printed code', () => {
       },
     ],
     [
-      'references that code cannot say',
+      'references that code cannot express',
       {
         nodes: [
           { id: 'a', type: 'set', args: { values: { p: { $ref: 'nodes.a.output.then' }, q: { $ref: '#/x' } } } },

@@ -124,7 +124,7 @@ test('a worker killed during executions loses nothing, and another worker contin
   expect(health).toMatchObject({ running: 0, queued: 0, unaccounted: [] })
 })
 
-slow('a worker stopped until it was declared dead and then continued writes nothing', async () => {
+slow('a worker that is paused until it is declared dead writes nothing when it continues', async () => {
   const stopped = await startWorker()
   const begun = nextEffect('effect', 1)
   const id = await api.run('adhoc:effects', { value: 1 })
@@ -141,7 +141,7 @@ slow('a worker stopped until it was declared dead and then continued writes noth
   kill(other, 'SIGKILL')
 })
 
-slow('what may happen at most once is not done again: the outcome is unknown', async () => {
+slow('a node that may run at most once is not run again after a crash: its outcome is unknown', async () => {
   const first = await startWorker()
   const begun = nextEffect('once')
   const id = await api.run('adhoc:once')
@@ -152,7 +152,7 @@ slow('what may happen at most once is not done again: the outcome is unknown', a
   expect([...counted].filter(([key]) => key.startsWith('once/')).map(([, count]) => count)).toEqual([1])
 })
 
-slow('steps that were journalled are not done again', async () => {
+slow('journalled steps are not repeated after a crash', async () => {
   const first = await startWorker({ HANG: 'yes' })
   const hanging = nextEffect('hang')
   const id = await api.run('adhoc:steps')
@@ -163,7 +163,7 @@ slow('steps that were journalled are not done again', async () => {
   expect([...counted].filter(([key]) => key.startsWith('step/')).map(([, count]) => count)).toEqual([1, 1])
 })
 
-slow('connections that break under load lose nothing and repeat nothing', async () => {
+slow('if connections break under load, nothing is lost and nothing is repeated', async () => {
   const bench = await startTestEngine(database.urls, { workspaceId: api.workspaceId })
   const ref = bench.define(chain(5))
   const ids: string[] = []
@@ -187,7 +187,7 @@ slow('connections that break under load lose nothing and repeat nothing', async 
   await bench.stop()
 })
 
-slow('300 signals racing with parking: none is lost', async () => {
+slow('none of 300 signals that arrive while executions park is lost', async () => {
   const { workspaceId } = api
   const answers: Promise<unknown>[] = []
   // Answers while the question is being recorded, which is at the same time as its execution parks. Every hint is
@@ -239,7 +239,7 @@ test('an execution that cannot be stored fails alone, and the rest of its batch 
   await bench.stop()
 })
 
-slow('an execution whose worker dies five times waits for an operator, and the others go on', async () => {
+slow('an execution whose worker dies five times waits for an operator, and other executions continue', async () => {
   const workspaceId = api.workspaceId
   const id = await api.run('adhoc:effects', { value: 1 })
   for (let crash = 0; crash < 5; crash += 1) {
@@ -268,7 +268,7 @@ slow('an execution whose worker dies five times waits for an operator, and the o
   expect(await release()).toBe('not_poison')
 })
 
-slow('an execution that goes further after its worker died is no longer suspected of it', async () => {
+slow('an execution that makes progress after its worker died is no longer a suspect', async () => {
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
   const { promise: reached, resolve: reach } = Promise.withResolvers<void>()
   const id = await api.run('adhoc:effects', { value: 1 })

@@ -79,12 +79,12 @@ const rowsOf = async (executionId: string) =>
 
 describe('a loop', () => {
   test.each<[string, JsonObject, Json]>([
-    ['goes on until its condition is true', { until: { $cel: 'state >= 5' } }, { turns: 5, state: 5 }],
-    ['goes on while its condition is true', { while: { $cel: 'state < 4' } }, { turns: 4, state: 4 }],
+    ['runs until its condition is true', { until: { $cel: 'state >= 5' } }, { turns: 5, state: 5 }],
+    ['runs while its condition is true', { while: { $cel: 'state < 4' } }, { turns: 4, state: 4 }],
     ['does nothing if its condition is false at first', { while: { $cel: 'false' } }, { turns: 0, state: 0 }],
     ['has at least one turn with until', { until: { $cel: 'true' } }, { turns: 1, state: 1 }],
     [
-      'collects something after each turn',
+      'collects a value after each turn',
       { until: { $cel: 'turn == 3' }, collect: { $cel: '{"after": turn, "state": state}' } },
       {
         turns: 3,
@@ -141,8 +141,8 @@ describe('a loop', () => {
       { code: 'no', message: 'not this one', details: { turn: 0, error: { code: 'no', node_id: 'f' } } },
     ],
     ['whose condition fails', { until: { $cel: 'state.nothing' } }, { code: 'expression_failed' }],
-    ['whose condition is not true or false', { until: { $cel: 'state' } }, { code: 'condition_not_boolean' }],
-    ['whose delay is no number', { until: { $cel: 'false' }, delay_s: { $cel: '"x"' } }, { code: 'args_invalid' }],
+    ['whose condition is not a boolean', { until: { $cel: 'state' } }, { code: 'condition_not_boolean' }],
+    ['whose delay is not a number', { until: { $cel: 'false' }, delay_s: { $cel: '"x"' } }, { code: 'args_invalid' }],
     [
       'whose limit is too high',
       { until: { $cel: 'true' }, max_iterations: { $cel: '10001' } },

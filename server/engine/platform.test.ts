@@ -165,7 +165,7 @@ test.each([
     { nodes: [{ id: 'a', type: 'large' }], output: { again: { $ref: 'nodes.a.output' } } },
   ],
   [
-    'what the items of a map gave',
+    'the outputs of the items of a map',
     {
       nodes: [
         {

@@ -106,7 +106,7 @@ const endedOf = ({ status, results, error, nodes }: ExecutionView) => ({
 test.each([
   ['', isWhole ? 80 : 40, true, []],
   // Another worker does not repeat an at_most_once node, so whether such a node fails would depend on timing.
-  [', though their workers are declared dead in the middle', isWhole ? 40 : 20, false, [bury]],
+  [', even if their workers are declared dead while they run', isWhole ? 40 : 20, false, [bury]],
 ] as [string, number, boolean, (typeof bury)[]][])(
   'random graphs end as the documentation says%s',
   async (_name, count, withOnce, disturbances) => {

@@ -60,7 +60,7 @@ test('an unknown node type fails without a newer release, and is left to the new
   await until(async () => {
     const views = await Promise.all(waiting.map((id) => api.engine.readExecution(workspaceId, id)))
     return views.every((view) => view?.waiting_for.some((one) => 'reason' in one && one.reason === 'newer_release'))
-  }, 'the old worker to leave them')
+  }, 'the old worker to release the executions')
 
   const fresh = await start(2, true)
   const both = await Promise.all(
@@ -76,7 +76,10 @@ test('an unknown node type fails without a newer release, and is left to the new
 
   // Executions whose journal contains event types of the newer release are left to it, too.
   const id = await old.run({ nodes: [{ id: 'w', type: 'wait', args: { for_s: 3600 } }], edges: [] })
-  await until(async () => (await old.engine.readExecution(workspaceId, id))?.status === 'waiting', 'it to wait')
+  await until(
+    async () => (await old.engine.readExecution(workspaceId, id))?.status === 'waiting',
+    'the execution to wait',
+  )
   await fresh.stop()
   started.splice(started.indexOf(fresh), 1)
   await old.db.enginePool.query(
@@ -88,5 +91,5 @@ test('an unknown node type fails without a newer release, and is left to the new
   await until(async () => {
     const view = await old.engine.readExecution(workspaceId, id)
     return view?.waiting_for.some((one) => 'reason' in one && one.reason === 'newer_release')
-  }, 'the old worker to leave it')
+  }, 'the old worker to release the execution')
 })

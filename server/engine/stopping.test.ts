@@ -62,9 +62,9 @@ describe('a cancelled execution', () => {
   const body = { nodes: [{ id: 'c', type: 'cut-off' }], edges: [], output: null }
   test.each<[string, Definition]>([
     ['fails when it is stopped', { nodes: [{ id: 'c', type: 'cut-off' }], edges: [] }],
-    ['may fail', { nodes: [{ id: 'c', type: 'cut-off', on_error: 'continue' }], edges: [], output: 1 }],
+    ['continues after an error', { nodes: [{ id: 'c', type: 'cut-off', on_error: 'continue' }], edges: [], output: 1 }],
     [
-      'would be tried again',
+      'would be retried',
       { nodes: [{ id: 'c', type: 'cut-off', retry: { max_attempts: 3, backoff_s: 0 } }], edges: [] },
     ],
     ['is in a map', { nodes: [{ id: 'm', type: 'map', args: { items: [1, 2], body } }], edges: [] }],

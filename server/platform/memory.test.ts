@@ -6,7 +6,7 @@ import { slow } from '#test/harness/slow'
 
 const child = join(import.meta.dirname, '..', '..', 'test', 'harness', 'resting-child.ts')
 
-slow('a program that rests gives back what its young generation took while it worked', async () => {
+slow('an idle program returns the memory that its young generation used during work', async () => {
   const { stdout } = await promisify(execFile)(process.execPath, [child])
   const { worked, now } = JSON.parse(stdout) as { worked: number; now: number }
   expect(worked).toBeGreaterThan(8)

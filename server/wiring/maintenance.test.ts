@@ -39,7 +39,7 @@ test('maintenance runs at the start of a process and deletes expired data', asyn
   )
   const next = await startService({ database: service().database, clearUpAtStart: true })
   const left = () => service().sql('select from mail_outbox where workspace_id = $1', [workspace.uuid])
-  await until(async () => (await left()).length === 0, 'the old mail to go')
+  await until(async () => (await left()).length === 0, 'the deletion of the old mail')
   await next.stop()
 })
 

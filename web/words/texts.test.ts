@@ -12,16 +12,20 @@ test.each([
   ['between tags', 'const a = <p>Save the  {name} now</p>', ['Save the', 'now']],
   ['over several lines', 'const a = (<p>\n  One\n  two.\n</p>)', ['One two.']],
   ['in a property that is shown', 'const a = <Field label="Name" name="Name" />', ['Name']],
-  ['in a choice', "const a = <p>{on ? 'on now' : `off ${since} days`}</p>", ['on now', 'off {0} days']],
+  ['in a conditional expression', "const a = <p>{on ? 'on now' : `off ${since} days`}</p>", ['on now', 'off {0} days']],
   [
     'in an object that describes something',
     "const a = { header: 'State', value: 'State', done: 'Saved' }",
     ['State', 'Saved'],
   ],
   ['in a table of names', "const names = { running: 'Running', sort: 'created_at' }", ['Running']],
-  ['in a name for what is shown', "const label = many ? 'Things' : 'Thing'; const key = 'Thing'", ['Things', 'Thing']],
-  ['as what holds unless another is given', "function A({ label = 'Search', kind = 'Plain' }) {}", ['Search']],
-  ['told', 'toast.done(`${count} were deleted`)', ['{0} were deleted']],
+  [
+    'in a variable with the name of a shown text',
+    "const label = many ? 'Things' : 'Thing'; const key = 'Thing'",
+    ['Things', 'Thing'],
+  ],
+  ['as the default of a parameter', "function A({ label = 'Search', kind = 'Plain' }) {}", ['Search']],
+  ['in a toast', 'toast.done(`${count} were deleted`)', ['{0} were deleted']],
 ])('a text is found %s', (_where, source, texts) => {
   expect(textsOf(source)).toEqual(texts)
 })

@@ -52,7 +52,7 @@ async function looked(ruleId: string): Promise<Answer['body']> {
   return until(async () => {
     const { body } = await world.owner.call('GET', `/api/alert-rules/${ruleId}`)
     return body.checked_at !== null && new Date(body.checked_at) >= new Date(now) && body
-  }, 'the rule to be looked at')
+  }, 'the check of the rule')
 }
 const told = async (person: TestPerson = world.owner): Promise<string[]> =>
   (await person.call('GET', '/api/notifications')).body.items
@@ -151,7 +151,7 @@ describe('a rule', () => {
     expect(mails[0]!.recipient).toEqual([world.owner.email])
     expect(mails[0]!.body_text).toContain('"Orders": 100 % of 1 runs failed within 15 min. The limit is 50 %.')
     const left = () => service.sql('select from alert_messages where workspace_id = $1', [world.workspace.uuid])
-    await until(async () => (await left()).length === 0, 'everything to have left')
+    await until(async () => (await left()).length === 0, 'all messages to be sent')
     const event = vendor.seen.find(({ path }) => path === '/events')!
     expect(JSON.parse(event.body)).toMatchObject({
       type: 'alert.firing',

@@ -82,7 +82,7 @@ describe('gates', () => {
     const waiting = await until(async () => {
       const { body } = await world.owner.call('GET', `/api/workflows/executions/${execution}`)
       return body.status === 'waiting' ? body : undefined
-    }, 'waiting')
+    }, 'the execution to wait')
     expect(waiting.waiting_for).toMatchObject([{ kind: 'approval', request_id: gate.request_id }])
     const cast = await vote(world.member, gate, 'approve', { comment: 'fine' })
     expect(cast.status, cast.text).toBe(201)
@@ -198,7 +198,7 @@ describe('gates', () => {
     const waiting = await until(async () => {
       const { body } = await world.owner.call('GET', `/api/workflows/executions/${execution}`)
       return body.status === 'waiting' ? body : undefined
-    }, 'waiting')
+    }, 'the execution to wait')
     expect(gate.due_at).not.toBeNull()
     expect(waiting.waiting_for).toMatchObject([{ kind: 'approval', until: gate.due_at }])
   })
@@ -280,7 +280,10 @@ describe('gates', () => {
       on_due: 'escalate',
       escalate_to: person(world.member),
     })
-    await until(async () => (await world.member.call('GET', `/api/approvals/${gate.request_id}`)).status === 200, 'it')
+    await until(
+      async () => (await world.member.call('GET', `/api/approvals/${gate.request_id}`)).status === 200,
+      'the escalation to the member',
+    )
     expect(await read(gate)).toMatchObject({ policy: { escalate_to: [person(world.member)] } })
   })
 
@@ -302,9 +305,9 @@ describe('gates', () => {
     expect((await read(held.gate)).unsatisfiable).toBe(false)
     release.resolve()
     await holding
-    await until(async () => (await read(held.gate)).unsatisfiable, 'the report of the other')
+    await until(async () => (await read(held.gate)).unsatisfiable, 'the report of the other gate')
     const rechecks = () => service().sql('select from gate_rechecks where workspace_id = $1', [world.workspace.uuid])
-    await until(async () => (await rechecks()).length === 0, 'nothing to look at')
+    await until(async () => (await rechecks()).length === 0, 'no gate left to check')
   })
 
   test('a gate that waited only for a person who leaves opens', async () => {
@@ -331,7 +334,7 @@ describe('gates', () => {
     const inbox = async (kind: string) => (await me.call('GET', `/api/${kind}/inbox`)).body.items
     await until(
       async () => (await inbox('approvals')).length === 2 && (await inbox('clarifications')).length === 2,
-      'four',
+      'two approvals and two questions in the inbox',
     )
     const paths = async (kind: string) =>
       (await inbox(kind))
@@ -414,7 +417,7 @@ describe('gates', () => {
     expect((await read(ofOther)).outstanding).toEqual([])
     await service().sql('delete from memberships where user_id = $1', [leaver.uuid])
     await until(async () => (await read(gate)).unsatisfiable, 'the report')
-    await until(async () => (await read(ofOther)).unsatisfiable, 'the report on the other')
+    await until(async () => (await read(ofOther)).unsatisfiable, 'the report of the other gate')
     const told = await world.owner.call('GET', '/api/notifications?limit=200')
     expect(
       told.body.items.some(

@@ -60,7 +60,7 @@ test('questions, gates, votes and answers are deleted with their execution, and 
   // A retention of -1 days makes every ended execution old enough.
   const old = { workspace_id: workspace.uuid, workflow_id: fromWire('wf', forgotten.workflow)!, retention_days: -1 }
   const forget = makeRetention({ db: service().db, blobs: noBlobs, retentions: async () => [old] })
-  await until(async () => (await forget()) === 1, 'the end to be told, and forgotten')
+  await until(async () => (await forget()) === 1, 'the execution to be deleted after its end')
   expect((await owner.call('GET', forgotten.path)).status).toBe(404)
   for (const person of [owner, viewer]) expect((await person.call('GET', forgotten.gate)).status).toBe(404)
   expect(await Promise.all(tables.map(rows))).toEqual([1, 1, 1, 1, 1])

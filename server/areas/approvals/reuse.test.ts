@@ -153,7 +153,7 @@ describe('an answer that may be reused', () => {
 
 test.each([
   ['no reuse', {}, 'v', null],
-  ['a key of null: there is nothing to compare', { reuse: { key: null, for_s: 1 } }, 'v', null],
+  ['a key of null, so that there is nothing to compare', { reuse: { key: null, for_s: 1 } }, 'v', null],
   ['a trial, which has no version', { reuse: { key: 'k', for_s: 1 } }, null, null],
   ['a key and a time', { reuse: { key: 'k', for_s: 1 } }, 'v', 'take'],
   ['an offer', { reuse: { key: { b: 1, a: 2 }, for_s: 1, use: 'offer' } }, 'v', 'offer'],

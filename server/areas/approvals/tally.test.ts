@@ -40,11 +40,11 @@ describe('the outstanding voters', () => {
   const r2 = { kind: 'agent', id: 'r2', name: 'r2' }
   const d2 = { kind: 'agent', id: 'd2', name: 'Dee' }
   test.each<[string, VoteRow[], object[]]>([
-    ['are everybody the policy names, without those who led to the execution', [], [ann, r2, d2]],
-    ['are not those who have voted', [vote('ann', 'abstain')], [r2, d2]],
+    ['are all people and agents of the policy, except initiators of the execution', [], [ann, r2, d2]],
+    ['do not include people who have voted', [vote('ann', 'abstain')], [r2, d2]],
     ['are not agents that have voted', [vote('r2', 'approve', { voter_kind: 'agent' })], [ann, d2]],
     [
-      'are not mistaken for an agent of the same name',
+      'include a person although an agent with the same id has voted',
       [vote('ann', 'approve', { voter_kind: 'agent' })],
       [ann, r2, d2],
     ],
@@ -64,14 +64,24 @@ describe('the outstanding voters', () => {
 
 describe('a gate is decided by the recorded votes', () => {
   test.each<[string, JsonObject, VoteRow[], string]>([
-    ['nobody has voted', {}, [], 'open'],
-    ['one person approves', {}, [vote('ann', 'approve')], 'approved'],
-    ['an agent approves', {}, [vote('r2', 'approve', { voter_kind: 'agent' })], 'open'],
-    ['a role with a veto rejects', { veto: ['owner'] }, [vote('ann', 'reject', { voter_role: 'owner' })], 'rejected'],
-    ['a role with a veto abstains', { veto: ['owner'] }, [vote('ann', 'abstain', { voter_role: 'owner' })], 'open'],
-    ['two are needed', { quorum: { n_of: 2 } }, [vote('ann', 'approve')], 'open'],
+    ['without votes it stays open', {}, [], 'open'],
+    ['the approval of one person approves it', {}, [vote('ann', 'approve')], 'approved'],
+    ['the approval of an agent leaves it open', {}, [vote('r2', 'approve', { voter_kind: 'agent' })], 'open'],
     [
-      'an expression reads who voted and how sure they were',
+      'a rejection by a role with a veto rejects it',
+      { veto: ['owner'] },
+      [vote('ann', 'reject', { voter_role: 'owner' })],
+      'rejected',
+    ],
+    [
+      'an abstention by a role with a veto leaves it open',
+      { veto: ['owner'] },
+      [vote('ann', 'abstain', { voter_role: 'owner' })],
+      'open',
+    ],
+    ['one of two required approvals leaves it open', { quorum: { n_of: 2 } }, [vote('ann', 'approve')], 'open'],
+    [
+      'an expression can read who voted and with which confidence',
       { quorum: { $cel: 'votes.exists(v, v.id == "ann" && v.confidence > 0.5)' } },
       [vote('ann', 'approve', { confidence: 0.6 })],
       'approved',
@@ -84,13 +94,27 @@ describe('a gate is decided by the recorded votes', () => {
 describe('whether a gate can still open', () => {
   test.each<[string, JsonObject, VoteRow[], CandidateRow[], boolean, boolean]>([
     ['has a voter', {}, [], [person('ann')], true, false],
-    ['has none', {}, [], [], false, false],
-    ['has only one who led to the execution', {}, [], [person('ann', true)], false, true],
-    ['has one beside them', {}, [], [person('ann', true), person('bob')], true, false],
-    ['needs both', { quorum: { n_of: 2 } }, [], [person('ann', true), person('bob')], false, true],
-    ['needs more than both', { quorum: { n_of: 3 } }, [], [person('ann', true), person('bob')], false, false],
+    ['has no voter', {}, [], [], false, false],
+    ['has only a voter who is an initiator of the execution', {}, [], [person('ann', true)], false, true],
+    ['has an initiator and another voter', {}, [], [person('ann', true), person('bob')], true, false],
     [
-      'was vetoed, no matter who else might vote',
+      'needs the votes of both the initiator and the other voter',
+      { quorum: { n_of: 2 } },
+      [],
+      [person('ann', true), person('bob')],
+      false,
+      true,
+    ],
+    [
+      'needs more votes than there are people',
+      { quorum: { n_of: 3 } },
+      [],
+      [person('ann', true), person('bob')],
+      false,
+      false,
+    ],
+    [
+      'was vetoed, even if others could still vote',
       { veto: ['owner'] },
       [vote('bob', 'reject', { voter_role: 'owner' })],
       [person('ann', true)],
@@ -111,25 +135,33 @@ describe('the reason to exclude a person', () => {
     policy: policyOf({ allow_self }),
   })
   test.each<[string, ReturnType<typeof gate>, string | null]>([
-    ['nobody led to it', gate([]), null],
-    ['somebody else started it', gate([link('person', 'bob')]), null],
-    ['they started it', gate([link('person', 'ann')]), 'started the execution'],
-    ['they created the token', gate([link('webhook_token', 'ann')]), 'created the webhook token that started it'],
+    ['the execution has no initiators', gate([]), null],
+    ['another person started the execution', gate([link('person', 'bob')]), null],
+    ['the person started the execution', gate([link('person', 'ann')]), 'started the execution'],
     [
-      'they made the schedule',
+      'the person created the webhook token',
+      gate([link('webhook_token', 'ann')]),
+      'created the webhook token that started it',
+    ],
+    [
+      'the person created the schedule',
       gate([link('schedule', 'ann'), link('person', 'bob')]),
       'made the schedule that started it',
     ],
     [
-      'they led to it twice',
+      'the person is an initiator in two ways',
       gate([link('retry', 'ann'), link('person', 'ann'), link('person', 'ann')]),
       'retried the execution and also started the execution',
     ],
-    ['the policy lets them', gate([link('person', 'ann')], 'ann', true), null],
-    ['an older release kept only who started it', gate(null, 'ann'), 'started the execution'],
-    ['an older release kept somebody else', gate(null, 'bob'), null],
-    ['the chain names who started it already', gate([link('retry', 'ann')], 'ann'), 'retried the execution'],
-    ['nobody in the chain is a person', gate([link('schedule', null)]), null],
+    ['the policy allows initiators to vote', gate([link('person', 'ann')], 'ann', true), null],
+    ['an older release recorded only that the person started it', gate(null, 'ann'), 'started the execution'],
+    ['an older release recorded only that another person started it', gate(null, 'bob'), null],
+    [
+      'the initiators already include the person who started it',
+      gate([link('retry', 'ann')], 'ann'),
+      'retried the execution',
+    ],
+    ['no initiator is a person', gate([link('schedule', null)]), null],
   ])('if %s', (_what, given, expected) => {
     expect(reasonToExclude(given, 'ann')).toBe(expected)
   })

@@ -186,12 +186,12 @@ describe('budgets', () => {
 
   test.each([
     ['an unknown scope', [{ scope: 'moon', limit: 1, per: 'day' }]],
-    ['a foreign workflow', [{ scope: 'wf_01kf3v6h2he3wtpk1fw5c0wz9d', limit: 1, per: 'day' }]],
-    ['a stranger', () => [{ scope: world.stranger.id, limit: 1, per: 'day' }]],
+    ['a workflow of another workspace', [{ scope: 'wf_01kf3v6h2he3wtpk1fw5c0wz9d', limit: 1, per: 'day' }]],
+    ['a person outside the workspace', () => [{ scope: world.stranger.id, limit: 1, per: 'day' }]],
     ['a negative limit', [{ scope: 'workspace', limit: -1, per: 'day' }]],
-    ['another period', [{ scope: 'workspace', limit: 1, per: 'year' }]],
+    ['an unknown period', [{ scope: 'workspace', limit: 1, per: 'year' }]],
     [
-      'the same twice',
+      'the same scope twice',
       [
         { scope: 'workspace', limit: 1, per: 'day' },
         { scope: 'workspace', limit: 2, per: 'day' },

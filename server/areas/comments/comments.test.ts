@@ -65,9 +65,9 @@ describe('a comment', () => {
   })
 
   test.each([
-    ['no words', { body: '   ' }],
-    ['too many words', { body: 'x'.repeat(4001) }],
-    ['a name that is none', { body: 'x', mentions: ['somebody'] }],
+    ['only spaces', { body: '   ' }],
+    ['a text that is too long', { body: 'x'.repeat(4001) }],
+    ['an invalid mention', { body: 'x', mentions: ['somebody'] }],
   ])('with %s is refused', async (_what, body) => {
     expect((await world.owner.call('POST', path, { body })).status).toBe(422)
   })

@@ -437,7 +437,7 @@ describe('DuckDB', () => {
       expect((await connect({ kind: 'duckdb', config: { file }, secrets: {} })).status).toBe(422)
   })
 
-  slow('loses its files with its workspace, and with no other', async () => {
+  slow('deletes the files of a deleted workspace, and no other files', async () => {
     const { stranger, elsewhere, workspace } = world
     const made = await connect({ kind: 'duckdb', config: { file: 'doomed' }, secrets: {} }, stranger)
     expect(made.status).toBe(201)
@@ -448,7 +448,7 @@ describe('DuckDB', () => {
     expect((await stranger.call('DELETE', `/api/workspaces/${elsewhere.id}`)).status).toBe(204)
     // The next service that uses this directory deletes the files at its start.
     const next = await startService({ database: service().database, env: { HEDDLE_DATA_DIR }, clearUpAtStart: true })
-    await until(async () => !existsSync(area(elsewhere.uuid)), 'the files to go')
+    await until(async () => !existsSync(area(elsewhere.uuid)), 'the deletion of the files')
     await next.stop()
     expect(existsSync(join(area(workspace.uuid), 'kept.duckdb'))).toBe(true)
   })
@@ -478,7 +478,7 @@ describe('DuckDB', () => {
     expect(caught).toEqual([])
   })
 
-  slow('that needs too much memory fails alone', async () => {
+  slow('refuses a query that needs too much memory, and the service stays healthy', async () => {
     const id = await duck()
     const refused = await capture(
       await attach(id, {

@@ -142,7 +142,7 @@ describe('an execution of a conversation', () => {
     await Promise.all([visitor.ended(execution), visitor.chat('hm', thread), conversations()])
     await until(
       async () => (await service.sql('select from executions where execution_id = $1 and tell_end', [id])).length === 0,
-      'the end to be told again',
+      'the end to be reported again',
     )
     expect(await results(thread)).toBe(1)
   })

@@ -16,12 +16,12 @@ const FILE = { type: 'object', required: ['$file'] }
 describe('the files of a conversation', () => {
   test.each<[string, Json, 'one' | 'many' | null]>([
     ['a file that is required', FILE, 'one'],
-    ['a file by its property', { type: 'object', properties: { $file: { type: 'object' } } }, 'one'],
+    ['a file with an optional $file property', { type: 'object', properties: { $file: { type: 'object' } } }, 'one'],
     ['a list of files', { type: 'array', items: FILE }, 'many'],
     ['text', { type: 'string' }, null],
     ['another object', { type: 'object', required: ['a'] }, null],
     ['a list of texts', { type: 'array', items: { type: 'string' } }, null],
-    ['anything', true, null],
+    ['any value', true, null],
   ])('are recognized in the schema of an input: %s', (_what, schema, wanted) => {
     expect(filesWanted(schema)).toBe(wanted)
   })
@@ -33,10 +33,16 @@ describe('the files of a conversation', () => {
   test.each<[string, Requirement[], JsonObject, FileValue[], object]>([
     ['one file, one input', requirements(['x', FILE]), {}, [a], { x: a }],
     ['two inputs in order', requirements(['x', FILE], ['y', FILE]), {}, [a, b], { x: a, y: b }],
-    ['an input that has one', requirements(['x', FILE], ['y', FILE]), { x: a as never }, [b], { x: a, y: b }],
-    ['the rest to a list', requirements(['x', FILE], ['y', many]), {}, [a, b, c], { x: a, y: [b, c] }],
-    ['more than is wanted', requirements(['x', FILE]), {}, [a, b], { x: a }],
-    ['none that takes files', requirements(['x', { type: 'string' }]), {}, [a], {}],
+    [
+      'an input that already has a file',
+      requirements(['x', FILE], ['y', FILE]),
+      { x: a as never },
+      [b],
+      { x: a, y: b },
+    ],
+    ['remaining files to a list', requirements(['x', FILE], ['y', many]), {}, [a, b, c], { x: a, y: [b, c] }],
+    ['more files than inputs', requirements(['x', FILE]), {}, [a, b], { x: a }],
+    ['no input for files', requirements(['x', { type: 'string' }]), {}, [a], {}],
     ['no files', requirements(['x', FILE]), {}, [], {}],
   ])('are assigned to inputs: %s', (_what, wanted, known, files, expected) => {
     expect(withFiles(wanted, known, files)).toEqual(expected)

@@ -16,14 +16,14 @@ const at = (text: string) => standingAt(hours, new Date(text))
 
 describe('opening hours', () => {
   test.each([
-    ['within a time of the day', '2026-11-17T10:00:00Z', true, null],
-    ['at its begin', '2026-11-17T08:00:00Z', true, null],
-    ['at its end', '2026-11-17T11:00:00Z', false, '2026-11-17T12:00:00Z'],
-    ['before the first of the day', '2026-11-17T07:59:00Z', false, '2026-11-17T08:00:00Z'],
-    ['after the last of the week', '2026-11-17T16:00:00Z', false, '2026-11-20T21:00:00Z'],
+    ['within an opening period', '2026-11-17T10:00:00Z', true, null],
+    ['at the start of a period', '2026-11-17T08:00:00Z', true, null],
+    ['at the end of a period', '2026-11-17T11:00:00Z', false, '2026-11-17T12:00:00Z'],
+    ['before the first period of the day', '2026-11-17T07:59:00Z', false, '2026-11-17T08:00:00Z'],
+    ['after the last period of the week', '2026-11-17T16:00:00Z', false, '2026-11-20T21:00:00Z'],
     ['up to midnight', '2026-11-20T22:59:00Z', true, null],
-    ['before a day that is left out', '2026-11-23T16:00:00Z', false, '2026-11-27T21:00:00Z'],
-    ['in summer time', '2026-07-13T15:00:00Z', false, '2026-07-14T07:00:00Z'],
+    ['before a closed day', '2026-11-23T16:00:00Z', false, '2026-11-27T21:00:00Z'],
+    ['during daylight saving time', '2026-07-13T15:00:00Z', false, '2026-07-14T07:00:00Z'],
     ['across a clock change', '2026-10-24T10:00:00Z', false, '2026-10-25T01:30:00Z'],
   ])('give the state and the next opening: %s', (_what, now, open, opens) => {
     expect(at(now)).toEqual({ open, opens_at: opens === null ? null : new Date(opens) })

@@ -314,20 +314,20 @@ describe('invalid bodies', () => {
   test.each<[name: string, body: string, status: number, code: string, path?: string]>([
     ['no records', '{"name":"x"}', 422, 'invalid', '/records'],
     ['no name', '{"records":[]}', 422, 'invalid', '/name'],
-    ['records that are no array', '{"name":"x","records":{"a":1}}', 422, 'invalid', '/records'],
+    ['records that are not an array', '{"name":"x","records":{"a":1}}', 422, 'invalid', '/records'],
     ['records that are null', '{"name":"x","records":null}', 422, 'invalid', '/records'],
     ['an unknown field', '{"name":"x","records":[],"colour":1}', 422, 'invalid', '/colour'],
-    ['a NUL in its name', '{"name":"a\\u0000b","records":[]}', 422, 'invalid', '/name'],
+    ['a NUL in the name', '{"name":"a\\u0000b","records":[]}', 422, 'invalid', '/name'],
     ['a number as a record', record('5'), 422, 'bad_record', '/records/1'],
     ['an array as a record', record('[1]'), 422, 'bad_record', '/records/1'],
     ['a key named twice', record('{"a":1,"b":{"c":1,"c":2}}'), 422, 'bad_record', '/records/1'],
     ['__proto__', record('{"__proto__":{"admin":true}}'), 422, 'bad_record', '/records/1'],
-    ['__proto__ inside', record('{"a":[{"\\u005f_proto__":1}]}'), 422, 'bad_record', '/records/1'],
+    ['a nested __proto__', record('{"a":[{"\\u005f_proto__":1}]}'), 422, 'bad_record', '/records/1'],
     ['constructor', record('{"constructor":{"prototype":1}}'), 422, 'bad_record', '/records/1'],
     ['a number too large for a double', record('{"a":1e400}'), 422, 'bad_record', '/records/1'],
     ['NaN', record('{"a":NaN}'), 400, 'malformed'],
     ['a NUL in a text', record('{"a":"\\u0000"}'), 422, 'bad_record', '/records/1'],
-    ['half a surrogate pair', record('{"a":"\\ud800"}'), 422, 'bad_record', '/records/1'],
+    ['a lone surrogate', record('{"a":"\\ud800"}'), 422, 'bad_record', '/records/1'],
     [
       'too many keys',
       record(JSON.stringify(Object.fromEntries(Array.from({ length: 1001 }, (_, n) => [n, 1])))),
@@ -335,12 +335,12 @@ describe('invalid bodies', () => {
       'bad_record',
       '/records/1',
     ],
-    ['too long a key', record(`{"${'k'.repeat(257)}":1}`), 422, 'bad_record', '/records/1'],
-    ['nesting of 65', record(`${'{"a":'.repeat(65)}1${'}'.repeat(65)}`), 400, 'too_deep'],
-    ['nesting of 100,000', record(`{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`), 400, 'too_deep'],
-    ['half a body', '{"name":"x","records":[{"a":1}', 400, 'malformed'],
-    ['something after the end', '{"name":"x","records":[]} true', 400, 'malformed'],
-    ['an array', '[]', 400, 'malformed'],
+    ['a key that is too long', record(`{"${'k'.repeat(257)}":1}`), 422, 'bad_record', '/records/1'],
+    ['a nesting depth of 65', record(`${'{"a":'.repeat(65)}1${'}'.repeat(65)}`), 400, 'too_deep'],
+    ['a nesting depth of 100,000', record(`{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`), 400, 'too_deep'],
+    ['a truncated body', '{"name":"x","records":[{"a":1}', 400, 'malformed'],
+    ['data after the end', '{"name":"x","records":[]} true', 400, 'malformed'],
+    ['an array as the body', '[]', 400, 'malformed'],
     ['records twice', '{"name":"x","records":[{"a":1}],"records":[]}', 400, 'malformed'],
   ])('with %s are refused and leave nothing behind', async (_name, body, status, code, path) => {
     const before = await stored()
@@ -390,12 +390,12 @@ describe('an import', () => {
     ['CSV with tabs', 'a\tb\n1\t2\n', [{ a: '1', b: '2' }]],
     ['CSV with a line break in a cell', 'a,b\n"1\n2",3\n', [{ a: '1\n2', b: '3' }]],
     ['CSV with one column', 'a\n1\n\n2', [{ a: '1' }, { a: '2' }]],
-    ['a header alone', 'a,b\n', []],
+    ['only a header', 'a,b\n', []],
     ['a JSON array', ' [ {"a": 1},\n {"a": 2} ] ', [{ a: 1 }, { a: 2 }]],
     ['an empty JSON array', '[]', []],
     ['JSON Lines', '{"a":1}\n\n{"b":{"c":[2]}}', [{ a: 1 }, { b: { c: [2] } }]],
     ['gzip', gzipSync('a,b\n1,2\n'), [{ a: '1', b: '2' }]],
-    ['text like markup and formulas', 'a\n{{1+1}}\n', [{ a: '{{1+1}}' }]],
+    ['texts that look like markup and formulas', 'a\n{{1+1}}\n', [{ a: '{{1+1}}' }]],
   ])('accepts %s', async (_name, content, records) => {
     const made = await importFile(content, { fields: { name: 'Imported' } })
     expect(made.status).toBe(201)
@@ -428,16 +428,16 @@ describe('an import', () => {
     ['a __proto__ column', 'a,__proto__\n1,2\n', 422, /__proto__/],
     ['10,000 columns', Array.from({ length: 10_000 }, (_, n) => `c${n}`).join(','), 422, /columns/],
     ['a quote that is never closed', 'a,b\n1,2\n3,"4\n5,6\n7,8\n', 422, /line 3: a quote is never closed/],
-    ['a quote that is never closed, far on', `a,b\n1,2\n3,"4\n${'5,6\n'.repeat(1_300_000)}`, 413, /Line 3/],
+    ['a quote that is never closed, late in the file', `a,b\n1,2\n3,"4\n${'5,6\n'.repeat(1_300_000)}`, 413, /Line 3/],
     ['a bad row of several lines', 'a,b\n\n"1\n2",3\n"4\n5\n6"\n', 422, /line 5: the row has 1 cell/],
     ['a bad row after line breaks in cells', 'a,b\r\n"1\r\n2\r\n3",4\r\n5\r\n', 422, /line 5: the row has 1 cell/],
     ['a forbidden name in the header', '\na,constructor\n1,2\n', 422, /line 2: has the key .{1,2}constructor/],
-    ['a NUL byte between returns', 'a,b\r1,2\r3,\0\r', 422, /line 3.*NUL/],
+    ['a NUL byte between carriage returns', 'a,b\r1,2\r3,\0\r', 422, /line 3.*NUL/],
     ['a row that is too large', `a,b\n1,2\n3,${'x'.repeat(5 << 20)}\n`, 413, /Line 3/],
     ['a NUL byte', 'a,b\n1,2\n3,\0\n', 422, /line 3.*NUL/],
     ['bytes that are not UTF-8', Buffer.from('a,b\n1,\xff\n', 'latin1'), 422, /line 2.*UTF-8/],
     [
-      'such bytes far into the file',
+      'bytes that are not UTF-8, late in the file',
       Buffer.from(`a,b\n${'1,2\n'.repeat(50_000)}3,\xff\n`, 'latin1'),
       422,
       /line 50002.*UTF-8/,
@@ -451,9 +451,9 @@ describe('an import', () => {
     ['JSON with a bad record', '[\n{"a":1},\n{"a":1e999}\n]', 422, /line 3/],
     ['JSON of one line with a bad record', '[{"a":1},{"a":2},5]', 422, /line 1, record 3: is not an object/],
     ['JSON Lines with a bad line', '{"a":1}\n{"a":\n', 422, /line 2/],
-    ['JSON Lines that are no objects', '{"a":1}\n[1]\n', 422, /line 2/],
-    ['deep JSON', `[{"a":${'['.repeat(100_000)}`, 422, /deep/],
-    ['half a JSON file', '[{"a":1},{"b"', 422, /middle/],
+    ['JSON Lines that are not objects', '{"a":1}\n[1]\n', 422, /line 2/],
+    ['deeply nested JSON', `[{"a":${'['.repeat(100_000)}`, 422, /deep/],
+    ['a truncated JSON file', '[{"a":1},{"b"', 422, /middle/],
   ])('refuses %s with the position, and stores nothing', async (_name, content, status, told) => {
     const before = await stored()
     const refused = await importFile(content)
@@ -472,7 +472,7 @@ describe('an import', () => {
     ['one endless quoted cell', () => Buffer.concat([Buffer.from('a,b\n"'), Buffer.alloc(20 << 20, 'aaaa\n')])],
     ['one endless JSON text', () => Buffer.concat([Buffer.from('[{"a":"'), Buffer.alloc(20 << 20, 97)])],
     ['one endless line of JSON', () => Buffer.concat([Buffer.from('{"a":"'), Buffer.alloc(20 << 20, 97)])],
-    ['more than the limit', () => Buffer.concat([Buffer.from('a\n'), Buffer.alloc(50 << 20, 'aaaaaaaaa\n')])],
+    ['more data than the limit', () => Buffer.concat([Buffer.from('a\n'), Buffer.alloc(50 << 20, 'aaaaaaaaa\n')])],
   ])('stops reading %s early, with little memory, and stores nothing', async (_name, make) => {
     const content = make()
     const before = await stored()

@@ -307,7 +307,7 @@ describe('a delivery', () => {
         seenAt(path).some(
           ({ message: { type, data } }) => type === 'execution.succeeded' && data.execution_id === second,
         ),
-      'the end of the second',
+      'the event of the second execution',
     )
     expect(
       seenAt(path)
@@ -325,7 +325,7 @@ describe('a delivery', () => {
     })
     refuse = false
     await hurry(destination_id)
-    await until(async () => (await get(world.member, destination_id)).pending === 0, 'everything to arrive')
+    await until(async () => (await get(world.member, destination_id)).pending === 0, 'all deliveries to arrive')
     const ofFirst = seenAt(path).filter(({ message }) => message.data.execution_id === refusedId)
     expect(ofFirst.map(({ message }) => message.type)).toEqual([
       'execution.started',
@@ -368,7 +368,7 @@ describe('a delivery', () => {
     })
     expect(on.body).toMatchObject({ enabled: true, off_reason: null, failures: 0 })
     await arrived(path, 'execution.succeeded')
-    await until(async () => (await get(world.member, destination_id)).pending === 0, 'what waited')
+    await until(async () => (await get(world.member, destination_id)).pending === 0, 'the waiting deliveries')
     expect(typesAt(path).filter((type) => type === 'execution.succeeded')).toHaveLength(1)
   })
 
@@ -387,12 +387,15 @@ describe('a delivery', () => {
       [fromWire('dest', destination_id)],
     )
     await run(world.member, await save(world.member))
-    await until(async () => (await get(world.member, destination_id)).last_success_at !== null, 'another to be taken')
+    await until(
+      async () => (await get(world.member, destination_id)).last_success_at !== null,
+      'another delivery to be accepted',
+    )
     await hurry(destination_id)
     await until(
       async () =>
         (await deliveries(world.member, destination_id)).some(({ status }: Answer['body']) => status === 'failed'),
-      'it to be given up',
+      'the delivery to be given up',
     )
     expect(await get(world.member, destination_id)).toMatchObject({ enabled: true })
   })
@@ -443,12 +446,12 @@ describe('a delivery', () => {
       const id = fromWire('dest', destination_id)
       await holding.sql('select from event_destinations where destination_id = $1 for no key update', [id])
       answers.push(world.member.call('POST', again), world.member.call('POST', again))
-      await until(() => waitsForLock(service, '%event_destinations%', 2), 'both to be asked for')
+      await until(() => waitsForLock(service, '%event_destinations%', 2), 'both requests to wait for the lock')
       await holding.commit()
     })
     expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([202, 202])
     await arrived(path, 'execution.succeeded', 2)
-    await until(isOver, 'the end of the second')
+    await until(isOver, 'the end of the second delivery')
   })
 })
 
@@ -475,7 +478,7 @@ describe('a destination that acts for its owner', () => {
     receiver.answer = taken
     const before = seenAt(path).length
     await hurry(destination_id)
-    await until(async () => (await get(world.member, destination_id)).pending === 0, 'both to be given up')
+    await until(async () => (await get(world.member, destination_id)).pending === 0, 'both deliveries to be given up')
     expect(seenAt(path)).toHaveLength(before)
     expect((await deliveries(world.member, destination_id))[0]).toMatchObject({
       status: 'failed',
@@ -526,7 +529,7 @@ describe('a destination that acts for its owner', () => {
       service.db.hint(OUTBOX_HINTS, '')
       const { body } = await world.owner.call('GET', '/api/notifications')
       return body.items.some(({ data }: Answer['body']) => data?.destination_id === wide.destination_id)
-    }, 'the owner of the workspace to be told')
+    }, 'the notification of the workspace owner')
     // The person who enables the destination becomes its owner.
     const taken = await world.owner.call('PATCH', `/api/event-destinations/${wide.destination_id}`, {
       body: { enabled: true },
@@ -581,7 +584,7 @@ describe('events of other kinds', () => {
     const created = seenAt(path).filter(({ message }) => message.data.action === 'team.created')
     expect(created).toHaveLength(2)
     expect(typesAt(path).every((type) => type === 'audit.recorded')).toBe(true)
-    await until(async () => (await get(world.owner, destination_id)).pending === 0, 'everything to be sent')
+    await until(async () => (await get(world.owner, destination_id)).pending === 0, 'all entries to be sent')
     // A person who is no longer an owner receives nothing more.
     await join(service, world.workspace, world.member, 'owner')
     await join(service, world.workspace, world.owner, 'member')

@@ -83,9 +83,9 @@ describe('a message', () => {
 
   test.each([
     ['small results are sent', { results: { a: 1 } }, { results: { a: 1 } }],
-    ['large ones are left out', { results: 'x'.repeat(MAX_DATA_BYTES) }, { omitted: true }],
-    ['what is in the blob store is not named', { blob: { key: 'k' } }, { omitted: true }],
-    ['a journal that is gone leaves the facts', null, { omitted: true }],
+    ['large results are omitted', { results: 'x'.repeat(MAX_DATA_BYTES) }, { omitted: true }],
+    ['results in the blob store are omitted', { blob: { key: 'k' } }, { omitted: true }],
+    ['without the journal only the facts are sent', null, { omitted: true }],
   ])('is built correctly: %s', (_what, data, expected) => {
     const message = messageOf(event(data as Loaded['data']), 'https://heddle.example')
     expect(message.data).toMatchObject({ seq: 7, ...expected })

@@ -354,7 +354,7 @@ test('a token of one organisation is refused on the host of another organisation
         .end()
     })
   // The server caches for two seconds that only one organisation exists.
-  await until(async () => (await from('unknown.example')) === 404, 'the second org to be noticed')
+  await until(async () => (await from('unknown.example')) === 404, 'the server to notice the second organisation')
   expect(await from('127.0.0.1')).toBe(200)
   expect(await from('other.example')).toBe(401)
 })

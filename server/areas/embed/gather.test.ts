@@ -164,7 +164,7 @@ describe('the widget of a workflow', () => {
 })
 
 describe('speech of a widget', () => {
-  slow('speaks mp3, hears what it is sent, and stores neither', async () => {
+  slow('synthesizes mp3 and transcribes audio, and stores neither', async () => {
     const template = await makeTemplate(world.owner, [], {
       features: { speech: true, transcribe: true },
       voice: 'unknown-voice',

@@ -25,7 +25,7 @@ async function startWaiting(key: string, schemas: object[]): Promise<void> {
     const path = `/api/workflows/${body.workflow_id}/executions?limit=200`
     const { items } = (await world.owner.call('GET', path)).body
     return items.every((one: { status: string }) => one.status === 'waiting') ? true : undefined
-  }, 'all to wait')
+  }, 'all executions to wait')
 }
 
 test('data that is too large for all waiting executions wakes none of them; smaller data wakes all', async () => {
@@ -70,7 +70,7 @@ test('an event that is too large for all its subscribers starts none of them', a
   expect((await send({ name: 'large', data: 'small' })).body.started).toHaveLength(40)
 })
 
-slow('a workspace keeps 64 MiB of events at most, calls of callback addresses included', async () => {
+slow('a workspace stores at most 64 MiB of events, including calls of callback addresses', async () => {
   const kept = () => send({ key: 'kept', data: {}, keep_s: 60 })
   expect((await kept()).status).toBe(202)
   await service().sql(

@@ -62,14 +62,14 @@ describe('merging blocks', () => {
   const many = (count: number, runs: number, pairs = runs * 10) =>
     Array.from({ length: count }, (_, at) => ({ block_id: `${runs}-${at}`, runs, pairs }))
   test.each([
-    ['fifteen of one run', many(15, 1), 0],
-    ['sixteen of one run', many(16, 1), 16],
-    ['sixteen of two sizes', [...many(8, 1), ...many(8, 100)], 0],
-    ['sixteen of a hundred', many(16, 100), 16],
-    ['sixteen that do not fill one', many(16, 300), 0],
-    ['as many as fill one', many(60, 300), 54],
-    ['as many as fill one by what they hold', many(10, 1_000, 100_000), 4],
-    ['one that is as large as can be by what it holds', many(1, 300, 500_000), 0],
+    ['fifteen blocks with one execution each', many(15, 1), 0],
+    ['sixteen blocks with one execution each', many(16, 1), 16],
+    ['sixteen blocks of two sizes', [...many(8, 1), ...many(8, 100)], 0],
+    ['sixteen blocks with a hundred executions each', many(16, 100), 16],
+    ['sixteen blocks that together are too small for a full block', many(16, 300), 0],
+    ['only the blocks that fit into one, by executions', many(60, 300), 54],
+    ['only the blocks that fit into one, by pairs', many(10, 1_000, 100_000), 4],
+    ['a block with the maximum number of pairs', many(1, 300, 500_000), 0],
   ])('chooses the blocks to merge: %s', (_, blocks, chosen) => {
     expect(chooseBlocks(blocks)).toHaveLength(chosen)
   })

@@ -36,7 +36,7 @@ const done = async (body: object, as: TestPerson = world.owner) => {
   return until(async () => {
     const { body: seen } = await as.call('GET', `/api/executions/bulk/${started.body.bulk_id}`)
     return seen.status === 'done' ? seen : undefined
-  }, 'the bulk')
+  }, 'the end of the bulk operation')
 }
 
 describe('cancelling', () => {
@@ -95,7 +95,7 @@ describe('retrying', () => {
     const again = await until(async () => {
       const { body } = await world.owner.call('GET', `/api/executions/bulk/${seen.bulk_id}`)
       return body.status === 'done' ? body : undefined
-    }, 'the bulk, once more')
+    }, 'the end of the repeated bulk operation')
     expect(again.done).toBe(2)
     expect((await world.owner.call('GET', `/api/workflows/${id}/executions`)).body.items).toHaveLength(4)
   })

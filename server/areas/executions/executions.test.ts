@@ -136,7 +136,7 @@ describe('an execution', () => {
       const waitedFor = await until(async () => {
         const found = await read(waiting_for[0].execution_id)
         return found.execution_id !== undefined && found
-      }, 'the other')
+      }, 'the other execution')
       expect(waitedFor).toMatchObject({ workflow_id: child, parent_execution_id: body.execution_id })
       const events = await world.owner.call('GET', `/api/workflows/executions/${body.execution_id}/events`)
       expect(events.body.items.at(-1)).toMatchObject({ type: 'execution.waiting', data: { waiting_for } })

@@ -130,7 +130,7 @@ describe('a paused workflow', () => {
     const scheduled = await until(async () => {
       const { items } = (await world.owner.call('GET', `/api/workflows/${id}/executions`)).body
       return items.find(({ trigger }: { trigger: { kind: string } }) => trigger.kind === 'schedule')
-    }, 'the schedule')
+    }, 'the scheduled execution')
     const waiting = [
       await run(id),
       hook.body.execution_id,
@@ -170,7 +170,7 @@ describe('a paused workflow', () => {
     await inOtherTransaction(service(), async (resuming) => {
       await resuming.sql('lock table flow_dirty in share mode')
       service().db.hint('flows', `${world.workspace.uuid} ${workflow}`)
-      await until(() => waitsForLock(service(), '%flow_decide%'), 'the look at the rules')
+      await until(() => waitsForLock(service(), '%flow_decide%'), 'the check of the flow rules')
       await resuming.sql(`update workflows set settings = settings - 'paused_at' where workflow_id = $1`, [workflow])
       await resuming.commit()
     })

@@ -25,8 +25,8 @@ test.each([
   ['enough in the last weeks', [1, 2, 3, 100], whole, 2, [1, 2], 1],
   ['too few in the last weeks', [1, 100, 200], whole, 3, [1, 100, 200], 2],
   ['none in the last weeks', [100, 200], whole, 1, [100], 2],
-  ['none at all', [], whole, 5, [], 2],
-  ['a page that begins before the last weeks', [1, 100, 200], { from: FIRST_ID, to: daysAgo(50) }, 5, [100, 200], 1],
+  ['no executions', [], whole, 5, [], 2],
+  ['a page that starts before the last weeks', [1, 100, 200], { from: FIRST_ID, to: daysAgo(50) }, 5, [100, 200], 1],
   ['a search that ends within the last weeks', [1, 20, 100], { from: daysAgo(10), to: LAST_ID }, 5, [1], 1],
 ])('reading the newest: %s', async (_name, days, range, wanted, expected, reads) => {
   const { ranges, read } = over(days)

@@ -26,10 +26,10 @@ const viewsWith = (get: () => Promise<Buffer | undefined>) =>
   makeViews({ get } as unknown as Blobs, () => ({ readInput: async () => undefined }))
 
 test.each<[string, () => Promise<Buffer | undefined>, (id: string) => unknown]>([
-  ['are shown as they are', async () => Buffer.from('{"a":1}'), () => ({ a: 1 })],
-  ['that are gone are said to be', async () => undefined, () => ({ $blob: null, bytes: 40_000, gone: true })],
+  ['are shown unchanged', async () => Buffer.from('{"a":1}'), () => ({ a: 1 })],
+  ['that were deleted are marked as gone', async () => undefined, () => ({ $blob: null, bytes: 40_000, gone: true })],
   [
-    'that the store does not give are an address',
+    'that cannot be read are returned as an address',
     async () => {
       throw new Error('ECONNREFUSED')
     },

@@ -197,7 +197,7 @@ describe('file.convert', () => {
 
   test.each<[string, string, string | Buffer, string]>([
     [
-      'an archive with a path that leads out',
+      'an archive with a path outside its folder',
       'a.zip',
       writeZip([{ name: '../x', bytes: Buffer.from('x') }]),
       'archive_refused',

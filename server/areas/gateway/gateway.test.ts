@@ -62,7 +62,7 @@ afterEach(() =>
       `select (select count(*) from channel_sends where state = 'waiting') + (select count(*) from channel_deliveries where state = 'waiting') as n`,
     )
     return Number(row!.n) === 0
-  }, 'everything to be sent'),
+  }, 'all messages to be sent'),
 )
 
 /** Asks the person a question before it ends, so its further messages come after the turn. */
@@ -181,7 +181,7 @@ describe('a conversation that a colleague takes over', () => {
     await heard('telegram', /^Tea is out$/)
     const before = fakes.telegram.sent.length
     await deliver('telegram', configId, says.telegram('Order tea'))
-    await until(async () => (await statesOf(configId)).join() === 'taken,taken', 'the message to be taken')
+    await until(async () => (await statesOf(configId)).join() === 'taken,taken', 'the message to be accepted')
     await world.member.call('PATCH', `/api/templates/${template}`, { body: { features: { names: true } } })
     await world.member.call('POST', `${path}/messages`, { body: { text: 'Tomorrow again' } })
     await heard('telegram', /^.+: Tomorrow again$/)
@@ -253,7 +253,7 @@ describe('a config', () => {
     ['a credential of another vendor', { credentials: { access_token: 'x' } }, '/credentials/access_token'],
     ['an empty credential', { credentials: { bot_token: ' ' } }, '/credentials/bot_token'],
     ['no account', { external_id: ' ' }, '/external_id'],
-    ['a vendor nobody knows', { channel: 'pigeon' }, '/channel'],
+    ['an unknown vendor', { channel: 'pigeon' }, '/channel'],
     ['an unknown field', { base_url: 'https://evil.example' }, '/base_url'],
   ])('with %s is refused', async (_what, more, path) => {
     const refused = await put('slack', more)
@@ -476,7 +476,7 @@ describe('conversations', () => {
         async () =>
           (await service.sql(`select from channel_deliveries where config_id = $1 and state = 'taken'`, [uuid]))
             .length > 0,
-        'the message to be taken',
+        'the message to be accepted',
       )
     const standing = () =>
       service.sql(

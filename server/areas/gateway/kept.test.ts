@@ -62,7 +62,7 @@ describe('a channel message', () => {
         headers: { 'content-type': 'application/json', 'x-inbound-secret': INBOUND },
       })
     expect([(await send()).status, (await send()).status]).toEqual([200, 200])
-    await until(async () => (await statesOf(configId)).join() === 'taken,taken', 'both to be answered')
+    await until(async () => (await statesOf(configId)).join() === 'taken,taken', 'both messages to be answered')
   })
 
   test('that is too long is answered with a note about its length', async () => {
@@ -70,7 +70,7 @@ describe('a channel message', () => {
     expect((await write(configId, { text: `hello ${'x'.repeat(9000)}` })).status).toBe(200)
     await until(async () => receiver.sent.some(({ text }) => text.includes('first 8,000 characters')), 'the note')
     await write(configId, { text: 'hello' })
-    await until(async () => (await statesOf(configId)).join() === 'taken,taken', 'the second to be answered')
+    await until(async () => (await statesOf(configId)).join() === 'taken,taken', 'the second message to be answered')
     expect(receiver.sent.filter(({ text }) => text.includes('8,000'))).toHaveLength(1)
   })
 
@@ -120,7 +120,7 @@ describe('a channel message', () => {
     reply.resolve({ status: 503, body: {} })
     await until(
       async () => (await sends("problem is not null and not_before > now() + interval '5 minutes'")).length > 0,
-      'it to be looked at and left',
+      'the answer to be postponed',
     )
     return configId
   }
@@ -148,7 +148,7 @@ describe('a channel message', () => {
       )
       await until(
         async () => (await waitsForLock(service, '%gateway_channels%')) || waitsForLock(service, '%channel_sends%'),
-        'the other answer to be looked at',
+        'the other answer to be processed',
       )
       await switching.commit()
     })

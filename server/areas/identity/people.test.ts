@@ -144,22 +144,26 @@ describe('closed sign-up and operators', () => {
       expect(statuses).toEqual([...Array(10).fill(404), 429])
     }))
 
-  slow('right passwords do not count, however many come at once; of wrong ones twenty in a minute are looked at', () =>
-    withService({ HEDDLE_RATE_LIMITS: 'on' }, async (limited) => {
-      const email = freshEmail()
-      await signUp(limited.base, { email })
-      const forty = (bodyOf: (at: number) => object) =>
-        Promise.all(Array.from({ length: 40 }, (_, at) => limited.call('POST', '/auth/sign-in', { body: bodyOf(at) })))
-      const right = await forty(() => ({ email, password: PASSWORD }))
-      expect(right.map(({ status }) => status)).toEqual(Array(40).fill(200))
-      expect(await limited.sql(`select from audit_log where action = 'sign_in.locked'`)).toEqual([])
-      const wrong = await forty((at) => ({ email: `nobody-${at}@example.com`, password: 'a guess' }))
-      const looked = wrong.filter(({ status }) => status === 401).length
-      expect(wrong.filter(({ status }) => status === 429)).toHaveLength(40 - looked)
-      // The limit refills one token every three seconds, and the machine may be slow.
-      expect(looked).toBeGreaterThanOrEqual(20)
-      expect(looked).toBeLessThan(30)
-    }),
+  slow(
+    'correct passwords do not count towards the rate limit; of wrong passwords, only twenty per minute are checked',
+    () =>
+      withService({ HEDDLE_RATE_LIMITS: 'on' }, async (limited) => {
+        const email = freshEmail()
+        await signUp(limited.base, { email })
+        const forty = (bodyOf: (at: number) => object) =>
+          Promise.all(
+            Array.from({ length: 40 }, (_, at) => limited.call('POST', '/auth/sign-in', { body: bodyOf(at) })),
+          )
+        const right = await forty(() => ({ email, password: PASSWORD }))
+        expect(right.map(({ status }) => status)).toEqual(Array(40).fill(200))
+        expect(await limited.sql(`select from audit_log where action = 'sign_in.locked'`)).toEqual([])
+        const wrong = await forty((at) => ({ email: `nobody-${at}@example.com`, password: 'a guess' }))
+        const looked = wrong.filter(({ status }) => status === 401).length
+        expect(wrong.filter(({ status }) => status === 429)).toHaveLength(40 - looked)
+        // The limit refills one token every three seconds, and the machine may be slow.
+        expect(looked).toBeGreaterThanOrEqual(20)
+        expect(looked).toBeLessThan(30)
+      }),
   )
 
   test('behind a proxy, the accepted origin is the configured one, or another host with either scheme', () =>
@@ -239,7 +243,7 @@ describe('sign-in', () => {
     expect((await signIn({ email, password: 'wrong again' })).status).toBe(401)
   })
 
-  slow('the lock counts all addresses of one IPv6 network as one', async () => {
+  slow('the lock counts all addresses of one IPv6 network as one address', async () => {
     const proxied = await startService({
       database: service().database,
       env: { HEDDLE_TRUSTED_PROXIES: '127.0.0.1' },

@@ -320,8 +320,8 @@ describe('a note', () => {
   })
 
   test.each([
-    ['no words', '   '],
-    ['too many words', 'x'.repeat(4001)],
+    ['only spaces', '   '],
+    ['a text that is too long', 'x'.repeat(4001)],
   ])('with %s is refused', async (_what, text) => {
     const { thread } = await begin()
     expect((await maker.call('POST', `/api/conversations/${thread}/notes`, { body: { text } })).status).toBe(422)
@@ -397,11 +397,11 @@ describe('opening hours', () => {
   })
 
   test.each([
-    ['no zone', { days: {} }],
-    ['a zone that is none', { time_zone: 'Mars/Base', days: {} }],
-    ['no day of the week', { time_zone: 'UTC', days: { monday: [] } }],
-    ['an hour that is none', { time_zone: 'UTC', days: { mon: [{ from: '9', to: '17:00' }] } }],
-    ['an end before its begin', { time_zone: 'UTC', days: { mon: [{ from: '17:00', to: '09:00' }] } }],
+    ['no time zone', { days: {} }],
+    ['an unknown time zone', { time_zone: 'Mars/Base', days: {} }],
+    ['an unknown day of the week', { time_zone: 'UTC', days: { monday: [] } }],
+    ['an invalid time of day', { time_zone: 'UTC', days: { mon: [{ from: '9', to: '17:00' }] } }],
+    ['an end before its start', { time_zone: 'UTC', days: { mon: [{ from: '17:00', to: '09:00' }] } }],
     [
       'times that overlap',
       {
@@ -414,7 +414,7 @@ describe('opening hours', () => {
         },
       },
     ],
-    ['a date that is none', { time_zone: 'UTC', days: {}, closed_on: ['2026-13-45'] }],
+    ['an invalid date', { time_zone: 'UTC', days: {}, closed_on: ['2026-13-45'] }],
   ])('with %s are refused', async (_what, hours) => {
     expect((await set(hours)).status).toBe(422)
   })

@@ -223,13 +223,13 @@ describe('the time an execution waited for people', () => {
     errorCode: null,
   })
   test.each([
-    ['nobody was asked', [node(0, 50, 'set')], undefined],
+    ['no gate', [node(0, 50, 'set')], undefined],
     ['one gate', [node(10, 50)], 40],
     ['one gate that was open at the end', [node(10, null)], 90],
-    ['two gates at once', [node(10, 50), node(20, 60, 'clarification')], 50],
+    ['two gates at the same time', [node(10, 50), node(20, 60, 'clarification')], 50],
     ['one gate within another', [node(10, 50), node(20, 30)], 40],
     ['one gate after another', [node(30, 40), node(10, 20)], 20],
-    ['a gate that was kept from a retried run', [node(null, 50)], undefined],
+    ['a gate that was kept from the execution it retries', [node(null, 50)], undefined],
   ])('is measured for: %s', (_what, nodes, expected) => {
     expect(waitedForPeople({ nodes, finishedAt: 100 })).toBe(expected)
   })

@@ -28,7 +28,7 @@ const startChild = (urls: unknown, directory: string): Child => {
 }
 
 describe('the ledger', () => {
-  slow('a service killed in the middle of a run loses no record and redoes none that was finished', async () => {
+  slow('a service killed during a run loses no record and repeats no finished record', async () => {
     const database = await makeTestDatabase()
     const directory = await makeTemporaryDirectory()
     const before = await startService({ database })
@@ -97,7 +97,7 @@ describe('the ledger', () => {
   })
 
   slow(
-    'a record that kills the process that works on it is parked after five tries, and the rest are done',
+    'a record that kills the process that works on it is parked after five attempts, and the others are completed',
     async () => {
       const database = await makeTestDatabase()
       const directory = await makeTemporaryDirectory()

@@ -42,7 +42,7 @@ describe('a job that is resumed or cancelled at the moment', () => {
       const isHeld = await waitsForLock(service(), '%enrichment_jobs%')
       const sql = `select from ledger_runs where job_id = $1 and (finished_at is not null or lease_until = 'infinity')`
       return isHeld || (await service().sql(sql, [id])).length > 0
-    }, 'the run to be let go')
+    }, 'the run to be released')
 
   test('when its run is parked continues reading after a resume', async () => {
     const { job, id } = await pausedWhileReading()
@@ -53,7 +53,7 @@ describe('a job that is resumed or cancelled at the moment', () => {
         [id],
       )
       await untilHeldUp(id)
-      await until(async () => silent.open() === 0, 'the connection to be let go')
+      await until(async () => silent.open() === 0, 'the connection to be released')
       await resuming.commit()
     })
     await untilReading()

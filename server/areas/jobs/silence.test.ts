@@ -27,7 +27,7 @@ async function makeConnection(): Promise<{ connection: string; source: string }>
 }
 
 const untilReading = () => until(async () => silent.open() === 1, 'the run to read')
-const untilLetGo = () => until(async () => silent.open() === 0, 'the connection to be let go')
+const untilLetGo = () => until(async () => silent.open() === 0, 'the connection to be released')
 
 // Cancels all reads, because the next test counts connections.
 afterEach(async () => {

@@ -26,7 +26,7 @@ describe('a text is split', () => {
     ['paragraphs', 'A sentence of some words. '.repeat(30).trim() + '\n\n' + 'Another one. '.repeat(120).trim()],
     ['one long line', 'word '.repeat(2_000).trim()],
     ['no space at all', 'x'.repeat(5_000)],
-    ['pairs of surrogates', '😀'.repeat(3_000)],
+    ['surrogate pairs', '😀'.repeat(3_000)],
     ['lines', Array.from({ length: 300 }, (_, n) => `line ${n}`).join('\n')],
   ])('into passages of limited size with their positions: %s', (_what, text) => {
     const chunks = chunkText(text)

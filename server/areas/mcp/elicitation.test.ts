@@ -148,13 +148,13 @@ describe('a client that can ask its person', () => {
 })
 
 test.each<[string, Json, unknown]>([
-  ['anything', true, { answer: { type: 'string' } }],
+  ['any value', true, { answer: { type: 'string' } }],
   ['a number', { type: 'number', minimum: 1, multipleOf: 2 }, { answer: { type: 'number', minimum: 1 } }],
-  ['a form', { type: 'object', properties: { a: { type: 'boolean' } } }, { a: { type: 'boolean' } }],
+  ['an object', { type: 'object', properties: { a: { type: 'boolean' } } }, { a: { type: 'boolean' } }],
   ['a format that clients do not know', { type: 'string', format: 'uuid' }, { answer: { type: 'string' } }],
   ['a list', { type: 'array', items: {} }, undefined],
-  ['a form in a form', { type: 'object', properties: { a: { type: 'object' } } }, undefined],
-  ['a form without fields', { type: 'object' }, undefined],
+  ['a nested object', { type: 'object', properties: { a: { type: 'object' } } }, undefined],
+  ['an object without fields', { type: 'object' }, undefined],
   ['a choice of numbers', { enum: [1, 2] }, undefined],
   ['several types', { type: ['string', 'null'] }, undefined],
 ])('the form for %s', (_what, schema, properties) => {

@@ -278,11 +278,11 @@ describe('a code', () => {
 
   test.each<[string, Record<string, string>, string]>([
     ['an address that was not registered', { redirect_uri: 'https://evil.example/' }, '/redirect_uri'],
-    ['a program that is not known', { client_id: 'oac_01kf3v6h2he3wtpk1fw5c0wz9d' }, '/client_id'],
-    ['no S256', { code_challenge_method: 'plain' }, '/code_challenge_method'],
-    ['a challenge that is none', { code_challenge: 'short' }, '/code_challenge'],
+    ['an unknown program', { client_id: 'oac_01kf3v6h2he3wtpk1fw5c0wz9d' }, '/client_id'],
+    ['another challenge method than S256', { code_challenge_method: 'plain' }, '/code_challenge_method'],
+    ['an invalid challenge', { code_challenge: 'short' }, '/code_challenge'],
     ['another resource', { resource: 'https://other.example/mcp' }, '/resource'],
-    ['a token at once', { response_type: 'token' }, '/response_type'],
+    ['the response type token', { response_type: 'token' }, '/response_type'],
   ])('is not made for %s', async (_what, more, path) => {
     const { decide, request } = await asked(more)
     const refused = await decide('allow')
@@ -296,8 +296,8 @@ describe('a registration', () => {
   test.each<[string, unknown, string]>([
     ['no address', { client_name: 'x' }, 'invalid_client_metadata'],
     ['too many addresses', { redirect_uris: Array(11).fill(CALLBACK) }, 'invalid_client_metadata'],
-    ['a script as address', { redirect_uris: ['javascript:alert(1)'] }, 'invalid_redirect_uri'],
-    ['http elsewhere', { redirect_uris: ['http://shop.example/'] }, 'invalid_redirect_uri'],
+    ['a javascript: address', { redirect_uris: ['javascript:alert(1)'] }, 'invalid_redirect_uri'],
+    ['an http address of another host', { redirect_uris: ['http://shop.example/'] }, 'invalid_redirect_uri'],
   ])('with %s is refused', async (_what, body, error) => {
     const refused = await service().call('POST', '/oauth/register', { body })
     expect([refused.status, refused.body.error]).toEqual([400, error])

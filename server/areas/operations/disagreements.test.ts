@@ -56,7 +56,7 @@ test('executions that disagree with what they wait for are listed and repaired',
   await world.owner.call('POST', `/api/workflows/executions/${over}/respond`, { body: { response: 'yes' } })
   await ended(over)
   const two = await startWaiting(question)
-  await until(async () => (await unaccounted()).size === 0, 'that all agrees')
+  await until(async () => (await unaccounted()).size === 0, 'no disagreements')
 
   const ask = (execution: string): string =>
     `insert into questions (workspace_id, clarification_id, execution_id, node_path, node_id, question, schema)
@@ -95,7 +95,7 @@ test('executions that disagree with what they wait for are listed and repaired',
   expect(await ended(approved)).toMatchObject({ status: 'succeeded', results: { outcome: 'approved' } })
   expect(await ended(answered)).toMatchObject({ status: 'succeeded', results: 'late' })
   expect(await ended(parent)).toMatchObject({ status: 'succeeded', results: 7 })
-  await until(async () => (await unaccounted()).size === 0, 'that all agrees')
+  await until(async () => (await unaccounted()).size === 0, 'no disagreements')
   const gates = () =>
     sql(`select status from approval_requests where execution_id = $1 order by request_id`, [uuid(cancelled)])
   await until(async () => (await gates()).length === 2, 'the gate to be opened again')

@@ -159,7 +159,7 @@ describe('processor time of code', () => {
         [home.workspace.uuid],
       )
       return rows.length > 0 && Number(rows[0]!.used) > 0 ? true : undefined
-    }, 'the time to be written')
+    }, 'the CPU time to be recorded')
     await service.sql(
       `with gone as (delete from usage_counters where workspace_id = $1 and quota = 'cpu_ms_per_minute' returning quota)
        insert into usage_counters (workspace_id, quota, period, used)

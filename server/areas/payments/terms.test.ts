@@ -53,7 +53,7 @@ describe('a plan', () => {
   test.each([
     ['a tax over 100 percent', { tax: { name: 'VAT', percent: 101 } }],
     ['a tax without a name', { tax: { percent: 19 } }],
-    ['a coupon of nothing', { coupons: [{ code: 'ABC', percent_off: 0, duration: 'once' }] }],
+    ['a coupon of zero percent', { coupons: [{ code: 'ABC', percent_off: 0, duration: 'once' }] }],
     ['a code with a space', { coupons: [{ code: 'A B C', percent_off: 5, duration: 'once' }] }],
     [
       'the same code twice',

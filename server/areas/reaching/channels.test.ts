@@ -79,7 +79,7 @@ const settled = (): Promise<unknown> =>
          + (select count(*) from reach_messages where identity_id is not null and state = 'due') as n`,
     )
     return Number(row!.n) === 0
-  }, 'everything to be sent')
+  }, 'all messages to be sent')
 afterEach(settled)
 
 type Here = {

@@ -123,22 +123,22 @@ describe('the verification of a changed receipt', () => {
     ['a hash of the content', (receipt) => (receipt.content.input_sha256 = 'f'.repeat(64)), '/content'],
     ['what a voter saw', (receipt) => (receipt.gates[0].payload.amount = 1000.5), '/gates/0'],
     ['a vote', (receipt) => (receipt.gates[0].votes[0].decision = 'reject'), '/gates/0'],
-    ['a gate that is left out', (receipt) => receipt.gates.pop(), '/gates'],
+    ['a gate that was removed', (receipt) => receipt.gates.pop(), '/gates'],
     ['a gate that was added', (receipt) => receipt.gates.push(receipt.gates[0]), '/gates'],
     ['an event', (receipt) => (receipt.events[2].type = 'node.failed'), '/events/2'],
-    ['its time', (receipt) => (receipt.events[1].at = '2020-01-01T00:00:00.000Z'), '/events/1'],
-    ['an event that is left out', (receipt) => receipt.events.splice(3, 1), '/events/3'],
+    ['the time of an event', (receipt) => (receipt.events[1].at = '2020-01-01T00:00:00.000Z'), '/events/1'],
+    ['an event that was removed', (receipt) => receipt.events.splice(3, 1), '/events/3'],
     [
       'two events in another order',
       (receipt) => receipt.events.splice(1, 2, receipt.events[2], receipt.events[1]),
       '/events/1',
     ],
-    ['the last event, left out', (receipt) => receipt.events.pop(), '/events'],
+    ['the removal of the last event', (receipt) => receipt.events.pop(), '/events'],
     ['the statement', (receipt) => (receipt.statement.issuer = 'https://elsewhere.example'), '/statement'],
     ['the number of events', (receipt) => (receipt.statement.events -= 1), '/statement'],
     ['the signature', (receipt) => (receipt.signature = `AAAA${receipt.signature.slice(4)}`), '/statement'],
     ['the key', (receipt) => (receipt.public_key = `AAAA${receipt.public_key.slice(4)}`), '/statement'],
-    ['its form', (receipt) => delete receipt.gates, ''],
+    ['a missing field', (receipt) => delete receipt.gates, ''],
   ])('names %s', async (_what, change, path) => {
     const { body } = await receiptOf(executionId)
     change(body)

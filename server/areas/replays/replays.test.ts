@@ -157,7 +157,7 @@ describe('a replay', () => {
       const takesTurns = () => waitsForLock(service, 'select pg_advisory_xact_lock%replays%')
       await until(
         async () => (await inserts(2)) || ((await inserts(1)) && (await takesTurns())),
-        'both to be asked for',
+        'both replays to wait for the lock',
       )
       await holding.commit()
     })

@@ -410,7 +410,7 @@ describe('a trigger of a piece', () => {
     expect(added.status, added.text).toBe(201)
     const one = async (): Promise<Answer['body']> =>
       (await world.owner.call('GET', `${path}/${added.body.trigger_id}`)).body
-    await until(async () => (await one()).last_polled_at !== null, 'the first look')
+    await until(async () => (await one()).last_polled_at !== null, 'the first poll')
     /** Makes the trigger due, and waits for the end of the poll. */
     const look = async (): Promise<Answer['body']> => {
       const before = await one()
@@ -418,7 +418,7 @@ describe('a trigger of a piece', () => {
       return until(async () => {
         const now = await one()
         return now.last_error !== 'waiting' && now.next_poll_at !== before.next_poll_at && now
-      }, 'a look at the depot')
+      }, 'a poll of the depot')
     }
     const started = async (): Promise<string[]> => {
       const listed = await world.owner.call('GET', `/api/workflows/${made.body.workflow_id}/executions?limit=200`)

@@ -98,7 +98,7 @@ describe('the state of a workflow', () => {
 
   test.each([
     ['a value that is too large', { key: 'k', value: 'x'.repeat(64 * 1024) }, 'state_too_large'],
-    ['a key with other characters', { key: 'a b', value: 1 }, 'args_invalid'],
+    ['a key with forbidden characters', { key: 'a b', value: 1 }, 'args_invalid'],
     ['a key that is too long', { key: 'k'.repeat(129), value: 1 }, 'args_invalid'],
     ['an empty key', { key: '', value: 1 }, 'args_invalid'],
   ])('refuses %s', async (_what, input, code) => {

@@ -156,7 +156,7 @@ describe('the run of a suite', () => {
     // The same recordings again use no more storage, and deleting the suite frees it.
     await run(suite, { effects: 'live' })
     expect((await world.member.call('DELETE', `/api/suites/${suite}`)).status).toBe(204)
-    await until(async () => (await usedBytes()) === before || undefined, 'the room to be given back')
+    await until(async () => (await usedBytes()) === before || undefined, 'the storage to be freed')
 
     const full = await makeSuite(posting(), [answered])
     await service.sql(

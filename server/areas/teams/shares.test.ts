@@ -138,7 +138,7 @@ test('a question without named people can be answered by members of the teams', 
   const path = `/api/workflows/executions/${body.execution_id}`
   await until(
     async () => ((await world.owner.call('GET', path)).body.status === 'waiting' ? true : undefined),
-    'it asks',
+    'the execution to wait for an answer',
   )
   const inbox = await colleague.call('GET', '/api/clarifications/inbox')
   expect(inbox.body.items.map((one: { execution_id: string }) => one.execution_id)).toContain(body.execution_id)

@@ -115,18 +115,18 @@ describe('speech and transcription', () => {
     ['silence', silence, 422, 'audio_silent'],
     ['text', () => Buffer.from('this is no audio at all, but it goes on for a while'), 415, 'unsupported_media_type'],
     [
-      'a page that says it is audio',
+      'an HTML page with an audio content type',
       () => Buffer.from('<html><script>alert(1)</script></html>'),
       415,
       'unsupported_media_type',
     ],
     [
-      'a page behind a header of audio',
+      'an HTML page after an audio header',
       () => Buffer.concat([spoken.subarray(0, 44), Buffer.from('<html><script>alert(1)</script>')]),
       415,
       'unsupported_media_type',
     ],
-    ['audio that breaks off in its header', () => spoken.subarray(0, 30), 422, 'audio_unreadable'],
+    ['audio that ends within its header', () => spoken.subarray(0, 30), 422, 'audio_unreadable'],
     ['too much', () => Buffer.concat([spoken, Buffer.alloc(300_000)]), 413, 'too_large'],
   ])('of %s is refused with a clear error', async (_what, bytes, status, code) => {
     const refused = await transcribe(bytes(), { 'content-type': 'audio/wav' })
@@ -136,9 +136,9 @@ describe('speech and transcription', () => {
   test.each([
     ['no text', { text: '' }, '/text'],
     ['too much text', { text: 'a'.repeat(4097) }, '/text'],
-    ['nothing that can be said', { text: '☃' }, '/text'],
-    ['a voice nobody has', { text: 'Hello', voice: '../../etc/passwd' }, '/voice'],
-    ['a format nobody plays', { text: 'Hello', format: 'exe' }, '/format'],
+    ['a text without a pronounceable word', { text: '☃' }, '/text'],
+    ['an unknown voice', { text: 'Hello', voice: '../../etc/passwd' }, '/voice'],
+    ['an unknown format', { text: 'Hello', format: 'exe' }, '/format'],
     ['an unknown field', { text: 'Hello', model: 'x' }, '/model'],
   ])('refuse %s and name the field', async (_what, body, path) => {
     const refused = await world.member.call('POST', `/api/chat-thread/${thread}/speech`, { body })
@@ -175,8 +175,8 @@ describe('a clip', () => {
   })
 
   test.each([
-    ['a page', '<html><script>alert(1)</script></html>', 415],
-    ['half a header', 'RIFF', 422],
+    ['an HTML page', '<html><script>alert(1)</script></html>', 415],
+    ['a truncated header', 'RIFF', 422],
   ])('that is %s is refused, and neither the clip nor its message is stored', async (_what, bytes, _status) => {
     const before = [await countRows(), blobs()]
     const refused = await post(form(bytes, { text: 'Listen' }, 'audio/wav'))

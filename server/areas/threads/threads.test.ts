@@ -125,17 +125,17 @@ describe('messages', () => {
   })
 
   test.each([
-    ['nothing', { body: {} }, 422],
-    ['blanks', { body: { text: ' \n ' } }, 422],
-    ['signs nobody sees', { body: { text: '\u200b\u2060' } }, 422],
+    ['no text', { body: {} }, 422],
+    ['only spaces', { body: { text: ' \n ' } }, 422],
+    ['only invisible characters', { body: { text: '\u200b\u2060' } }, 422],
     ['a NUL in a form', { raw: formWith('a\0b') }, 422],
-    ['too much', { body: { text: 'x'.repeat(8001) } }, 422],
+    ['too long a text', { body: { text: 'x'.repeat(8001) } }, 422],
     ['an unknown field', { body: { text: 'x', role: 'assistant' } }, 422],
     ['a NUL', { raw: '{"text":"a\\u0000b"}', headers: { 'content-type': 'application/json' } }, 422],
-    ['no JSON', { raw: '{', headers: { 'content-type': 'application/json' } }, 400],
-    ['another type', { raw: 'hello', headers: { 'content-type': 'text/plain' } }, 415],
+    ['invalid JSON', { raw: '{', headers: { 'content-type': 'application/json' } }, 400],
+    ['another content type', { raw: 'hello', headers: { 'content-type': 'text/plain' } }, 415],
     ['a megabyte', { body: { text: 'x'.repeat(1 << 20) } }, 413],
-    ['a zone that is none', { body: { text: 'x', time_zone: 'Mars/Olympus' } }, 422],
+    ['an unknown time zone', { body: { text: 'x', time_zone: 'Mars/Olympus' } }, 422],
   ])('with %s are refused and not stored', async (_what, options, status) => {
     const thread = await makeThread()
     const refused = await world.member.call('POST', `/api/chat-thread/${thread}/messages`, options)

@@ -83,7 +83,7 @@ describe('a draft that is tried', () => {
     await world.owner.call('POST', `/api/workflows/${ordinary}/run?wait_s=60`, { body: {} })
     await until(
       async () => vendor.seen.some(({ path, body }) => path === '/events' && body.includes('succeeded')),
-      'it',
+      'the event of the ordinary execution',
     )
     expect(
       vendor.seen
@@ -291,7 +291,7 @@ describe('a draft that is tried', () => {
             fromWire('exe', tried.body.execution_id),
           ])
         ).length === 1,
-      'the end to be told',
+      'the end to be reported',
     )
     expect((await world.owner.call('GET', `/api/workflows/${handler}/executions`)).body.items).toEqual([])
   })

@@ -176,7 +176,7 @@ describe('a process that died after it called the vendor', () => {
     const workflowId = await workflow()
     const { trigger_id } = await left(workflowId)
     await world.owner.call('DELETE', `/api/workflows/${workflowId}/triggers/${trigger_id}`)
-    await until(() => Promise.resolve(hooks.length === 1), 'the registration to be taken back')
+    await until(() => Promise.resolve(hooks.length === 1), 'the removal of the registration')
     expect(hooks[0]).toMatchObject({ id: 99 })
   })
 })
@@ -214,7 +214,7 @@ describe('a trigger of a manifest', () => {
       async () =>
         (await service.sql('select from service_trigger_removals where workspace_id = $1', [world.workspace.uuid]))
           .length === 0,
-      'nothing left to take back',
+      'no removals left',
     )
     expect(await items(workflowId)).toHaveLength(2)
   })
@@ -258,7 +258,7 @@ describe('a trigger of a manifest', () => {
     expect(await switched(workflowId, trigger_id, false)).toMatchObject({ enabled: false })
     expect((await send(old!, { id: 1 })).status).toBe(404)
     await until(async () => hooks.length === 0, 'the end of the registration')
-    await until(async () => !(await one(workflowId, trigger_id)).registered, 'the trigger to know')
+    await until(async () => !(await one(workflowId, trigger_id)).registered, 'the trigger to show its end')
     expect(await switched(workflowId, trigger_id, false)).toMatchObject({ enabled: false, registered: false })
     // Simulates a request that was being stored while the trigger was disabled.
     await service.sql(
@@ -293,7 +293,7 @@ describe('a trigger of a manifest', () => {
       ])
     await require(true)
     await until(async () => hooks.length === 0, 'the end of the registration')
-    await until(async () => !(await one(workflowId, trigger_id)).registered, 'the trigger to know')
+    await until(async () => !(await one(workflowId, trigger_id)).registered, 'the trigger to show its end')
     await require(false)
     await registered(workflowId, trigger_id)
     expect(hooks).toHaveLength(1)
@@ -350,7 +350,7 @@ describe('a trigger of a piece', () => {
     await until(async () => {
       await due(triggerId)
       return (await started(workflowId)).length === 3
-    }, 'the event after it')
+    }, 'the event after the unreadable event')
     const storeOf = async () =>
       (
         await service.sql<{ store: object }>('select store from service_triggers where trigger_id = $1', [
@@ -366,7 +366,7 @@ describe('a trigger of a piece', () => {
     await due(triggerId)
     await until(async () => renewed.length === 1, 'the renewal')
     expect(renewed).toEqual([`/hooks/${hooks[0]!.id}/renew ${hooks[0]!.url}`])
-    await until(async () => 'renewed' in (await storeOf()), 'what the piece remembers of it')
+    await until(async () => 'renewed' in (await storeOf()), 'the stored value of the renewal')
     expect(await storeOf()).toMatchObject({ events: 2, renewed: 1 })
 
     await world.owner.call('DELETE', `/api/workflows/${workflowId}/triggers/${triggerId}`)
@@ -387,7 +387,7 @@ describe('a trigger of a piece', () => {
         [fromWire('trg', triggerId)],
       )
       return row!.hook_exchanges
-    }, 'the answer of the vendor to be written down')
+    }, 'the response of the vendor to be recorded')
     answer()
     await registered(workflowId, triggerId)
     return { workflowId, triggerId, exchanges }
@@ -417,7 +417,7 @@ describe('a trigger of a piece', () => {
     })
     const workflowId = await workflow()
     const triggerId = await depot(workflowId, 'slow')
-    await until(async () => hooks.length === 1, 'the vendor to be told')
+    await until(async () => hooks.length === 1, 'the request to the vendor')
     expect(await switched(workflowId, triggerId, false)).toMatchObject({ registered: false })
     answer()
     await until(async () => hooks.length === 0, 'the end of the registration')

@@ -72,7 +72,7 @@ const makeDue = (...triggerIds: string[]): Promise<unknown> =>
     triggerIds.map((id) => fromWire('trg', id)),
   ])
 const wasLookedAt = ({ owner }: World, workflowId: string, triggerId: string): Promise<unknown> =>
-  until(async () => (await readTrigger(owner, workflowId, triggerId)).last_polled_at !== null, 'the first look')
+  until(async () => (await readTrigger(owner, workflowId, triggerId)).last_polled_at !== null, 'the first poll')
 const guidsOf = async ({ owner }: World, workflowId: string): Promise<string[]> =>
   (await inputsOf(owner, workflowId)).map(({ item }) => item.guid).sort()
 
@@ -120,7 +120,7 @@ describe('a service that does not answer', () => {
       credential_id: credential.body.credential_id,
     })
     await makeDue(...triggers)
-    await until(async () => held.length === 4, 'as many requests as one service may have')
+    await until(async () => held.length === 4, 'the maximum number of requests to one service')
     await makeDue(gitlab)
     await wasLookedAt(world, workflow, gitlab)
     expect(mostHeld).toBe(4)
@@ -143,7 +143,7 @@ describe('a service that does not answer', () => {
         [fromWire('trg', trigger)],
       )
       return found.length > 0 && found
-    }, 'the look of the second process')
+    }, 'the poll of the second process')
     expect(row?.last_error).toBeNull()
   })
 })

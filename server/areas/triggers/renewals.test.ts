@@ -346,7 +346,7 @@ describe('while a pass over a trigger ends', () => {
       const doing = work().finally(() => {
         isDone = true
       })
-      await until(async () => isDone || waitsForLock(service, 'update %'), 'what is done meanwhile')
+      await until(async () => isDone || waitsForLock(service, 'update %'), 'the concurrent work')
       await look.commit()
       await doing
     })
@@ -384,7 +384,7 @@ describe('while a pass over a trigger ends', () => {
     const made = await trigger('outlook')
     await isRegistered(made)
     await requireActivation(made, true)
-    await until(async () => !(await one(made)).registered, 'the registration to be taken back')
+    await until(async () => !(await one(made)).registered, 'the removal of the registration')
     expect(registered).toEqual([])
     await keepBusy(idOf(made))
     await whenGivenBack(made, () => requireActivation(made, false))
@@ -399,7 +399,7 @@ describe('while a pass over a trigger ends', () => {
       answer = resolve
     })
     await requireActivation(made, true)
-    await until(async () => registered.length === 0, 'the vendor to be told')
+    await until(async () => registered.length === 0, 'the request to the vendor')
     await requireActivation(made, false)
     answer()
     await until(async () => registered.length === 1, 'another registration')
@@ -412,9 +412,9 @@ test('a trigger that is deleted during registration leaves nothing at the vendor
     answer = resolve
   })
   const { workflowId, triggerId } = await trigger('outlook')
-  await until(async () => registered.length === 1, 'the vendor to be told')
+  await until(async () => registered.length === 1, 'the request to the vendor')
   const path = `/api/workflows/${workflowId}/triggers/${triggerId}`
   expect((await world.owner.call('DELETE', path)).status).toBe(204)
   answer()
-  await until(async () => registered.length === 0, 'the registration to be taken back')
+  await until(async () => registered.length === 0, 'the removal of the registration')
 })

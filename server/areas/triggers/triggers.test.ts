@@ -64,14 +64,14 @@ async function look(workflowId: string, triggerId: string): Promise<Answer['body
   return until(async () => {
     const now = await one(workflowId, triggerId)
     return now.last_error !== 'waiting' && now.next_poll_at !== before.next_poll_at && now
-  }, 'a look at the service')
+  }, 'a poll of the service')
 }
 /** Waits for the first poll without the delay of a new trigger. */
 async function firstLook(workflowId: string, triggerId: string): Promise<void> {
   await service.sql(`update service_triggers set next_poll_at = '2000-01-01' where trigger_id = $1`, [
     fromWire('trg', triggerId),
   ])
-  await until(async () => (await one(workflowId, triggerId)).last_polled_at !== null, 'the first look')
+  await until(async () => (await one(workflowId, triggerId)).last_polled_at !== null, 'the first poll')
 }
 const inputs = async (workflowId: string): Promise<string[]> =>
   (await inputsOf(world.owner, workflowId)).map(({ item }) => item.guid ?? item.id).sort()

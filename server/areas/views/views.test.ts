@@ -27,14 +27,14 @@ test('views are stored per person and workspace, in their order, and no other us
 })
 
 test.each([
-  ['two of the same name', [broken, broken], '/views'],
-  ['more than fifty', Array.from({ length: 51 }, (_, at) => ({ ...broken, name: `V${at}` })), '/views'],
-  ['a list that the console does not have', [{ ...broken, list: 'stars' }], '/views/0/list'],
-  ['no name', [{ ...broken, name: ' ' }], '/views/0/name'],
-  ['filters that are no text', [{ ...broken, filters: { status: 5 } }], '/views/0/filters/status'],
-  ['a long filter', [{ ...broken, filters: { status: 'x'.repeat(201) } }], '/views/0/filters/status'],
+  ['a list with two views of the same name', [broken, broken], '/views'],
+  ['a list of more than fifty views', Array.from({ length: 51 }, (_, at) => ({ ...broken, name: `V${at}` })), '/views'],
+  ['a view of an unknown list', [{ ...broken, list: 'stars' }], '/views/0/list'],
+  ['a view without a name', [{ ...broken, name: ' ' }], '/views/0/name'],
+  ['a filter that is not a text', [{ ...broken, filters: { status: 5 } }], '/views/0/filters/status'],
+  ['a filter that is too long', [{ ...broken, filters: { status: 'x'.repeat(201) } }], '/views/0/filters/status'],
   [
-    'many filters',
+    'a view with too many filters',
     [{ ...broken, filters: Object.fromEntries(Array.from({ length: 21 }, (_, at) => [`f${at}`, 'x'])) }],
     '/views/0/filters',
   ],

@@ -218,7 +218,10 @@ describe('a token that is disabled or deleted', () => {
     try {
       expect((await second.call('POST', path, { body: {} })).status).toBe(202)
       await world.owner.call('PATCH', address, { body: { enabled: false } })
-      await until(async () => (await second.call('POST', path, { body: {} })).status === 403, 'the other process')
+      await until(
+        async () => (await second.call('POST', path, { body: {} })).status === 403,
+        'the other process to notice the change',
+      )
     } finally {
       await second.stop()
     }

@@ -157,7 +157,7 @@ test('a token of one org is refused on the host of another', async () => {
         .end()
     })
   // Servers cache for two seconds that there is only one org.
-  await until(async () => (await from('unknown.example')) !== 202, 'the second org to be noticed')
+  await until(async () => (await from('unknown.example')) !== 202, 'the server to notice the second organisation')
   expect(await from('127.0.0.1')).toBe(202)
   expect(await from('other.example')).toBe(401)
 })

@@ -17,14 +17,14 @@ const gate = (policy: JsonObject): Definition => ({
 describe('warnings about gates that cannot be opened', () => {
   test.each<[string, JsonObject, string[], number]>([
     ['the only approver is the only starter', { approvers: [ada] }, ['usr_ada'], 1],
-    ['an agent beside them does not help', { approvers: [ada, agent] }, ['usr_ada'], 1],
-    ['they are named twice', { approvers: [ada, ada] }, ['usr_ada', 'usr_ada'], 1],
-    ['they may approve their own', { approvers: [ada], allow_self: true }, ['usr_ada'], 0],
-    ['somebody else can start it', { approvers: [ada] }, ['usr_ada', 'usr_bob'], 0],
-    ['somebody else can approve', { approvers: [ada, bob] }, ['usr_ada'], 0],
-    ['another person approves', { approvers: [bob] }, ['usr_ada'], 0],
-    ['a team may have others', { approvers: [ada, team] }, ['usr_ada'], 0],
-    ['agents alone', { approvers: [agent] }, ['usr_ada'], 0],
+    ['the other approver is an agent', { approvers: [ada, agent] }, ['usr_ada'], 1],
+    ['the only approver and starter is listed twice', { approvers: [ada, ada] }, ['usr_ada', 'usr_ada'], 1],
+    ['the only approver may approve their own executions', { approvers: [ada], allow_self: true }, ['usr_ada'], 0],
+    ['another person can start the workflow', { approvers: [ada] }, ['usr_ada', 'usr_bob'], 0],
+    ['another person can approve as well', { approvers: [ada, bob] }, ['usr_ada'], 0],
+    ['the only approver is another person', { approvers: [bob] }, ['usr_ada'], 0],
+    ['a team may contain other approvers', { approvers: [ada, team] }, ['usr_ada'], 0],
+    ['all approvers are agents', { approvers: [agent] }, ['usr_ada'], 0],
   ])('are correct in the case: %s', (_what, policy, starters, warnings) => {
     expect(warnOfUnopenableGates(gate(policy), starters)).toHaveLength(warnings)
   })

@@ -170,7 +170,7 @@ describe('a schedule that is due', () => {
     const path = `${workflow}/schedules/${schedule_id}`
     const before = (await read(path)).last_run_at
     await due(schedule_id)
-    await until(async () => (await read(path)).last_run_at !== before, 'the second time')
+    await until(async () => (await read(path)).last_run_at !== before, 'the second scheduled time')
     const [newest] = await waitingRuns(workflow, running)
     expect((await read(path)).last_error).toBe(error)
     expect(newest.execution_id === first.execution_id).toBe(overlap === 'skip')
@@ -194,7 +194,7 @@ describe('a schedule that is due', () => {
             fromWire('sch', schedule_id),
           ])
         ).length > 0,
-      'it to wait',
+      'the schedule to wait',
     )
     expect(await runsOf(workflow)).toHaveLength(1)
     await world.owner.call('POST', `/api/workflows/executions/${first.execution_id}/cancel`)
@@ -203,7 +203,7 @@ describe('a schedule that is due', () => {
       'the end',
     )
     await set(schedule_id, 'next_run_at = now()')
-    await until(async () => (await runsOf(workflow)).length === 2, 'the second')
+    await until(async () => (await runsOf(workflow)).length === 2, 'the second execution')
   })
 
   test.each([
@@ -219,7 +219,7 @@ describe('a schedule that is due', () => {
       `created_at = now() - interval '5.5 hours', next_run_at = now() - interval '2.5 hours', planned_at = now() - interval '2.5 hours'`,
     )
     const path = `${workflow}/schedules/${schedule_id}`
-    await until(async () => new Date((await read(path)).next_run_at).getTime() > Date.now(), 'it to have caught up')
+    await until(async () => new Date((await read(path)).next_run_at).getTime() > Date.now(), 'the schedule to catch up')
     const found = await runsOf(workflow)
     expect(found).toHaveLength(runs)
     expect(new Set(found.map(({ scheduled_at }: { scheduled_at: string }) => scheduled_at)).size).toBe(runs)

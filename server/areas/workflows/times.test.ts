@@ -15,26 +15,26 @@ const texts = (times: Date[]): string[] => times.map((time) => time.toISOString(
 describe('the next times', () => {
   test.each<{ what: string; of: Partial<Plan>; after: string; times: string[] }>([
     {
-      what: 'a pattern',
+      what: 'a cron pattern',
       of: { cron: '0 9 * * 1-5' },
       after: '2026-01-30T09:00:00Z',
       times: ['2026-02-02T09:00Z', '2026-02-03T09:00Z'],
     },
     // Clocks go forward from 02:00 to 03:00 on 29 March, and back from 03:00 to 02:00 on 25 October.
     {
-      what: 'an hour that is skipped: the first minute that exists',
+      what: 'a time in a skipped hour: the first minute after it',
       of: { cron: '30 2 * * *', timezone: 'Europe/Amsterdam' },
       after: '2026-03-28T12:00:00Z',
       times: ['2026-03-29T01:00Z', '2026-03-30T00:30Z'],
     },
     {
-      what: 'an hour that comes twice: once',
+      what: 'a time in a repeated hour: only once',
       of: { cron: '30 2 * * *', timezone: 'Europe/Amsterdam' },
       after: '2026-10-24T12:00:00Z',
       times: ['2026-10-25T00:30Z', '2026-10-26T01:30Z'],
     },
     {
-      what: 'the same time of day before and after the change',
+      what: 'the same time of day before and after a clock change',
       of: { cron: '0 9 * * *', timezone: 'Europe/Amsterdam' },
       after: '2026-03-27T12:00:00Z',
       times: ['2026-03-28T08:00Z', '2026-03-29T07:00Z'],
@@ -52,25 +52,25 @@ describe('the next times', () => {
       times: ['2026-03-29T03:30Z', '2026-03-30T03:30Z'],
     },
     {
-      what: 'an interval counts from its anchor, whatever the clocks do',
+      what: 'an interval: counted from its anchor, regardless of clock changes',
       of: { every_s: 5400 },
       after: '2026-01-01T02:00:00Z',
       times: ['2026-01-01T03:00Z', '2026-01-01T04:30Z'],
     },
     {
-      what: 'an interval at one of its times: the next',
+      what: 'an interval, asked at one of its times: the next time',
       of: { every_s: 3600 },
       after: '2026-01-01T02:00:00Z',
       times: ['2026-01-01T03:00Z', '2026-01-01T04:00Z'],
     },
     {
-      what: 'a moment to come',
+      what: 'a single time in the future',
       of: { at: at('2026-05-01T00:00:00Z') },
       after: '2026-01-01T00:00:00Z',
       times: ['2026-05-01T00:00Z'],
     },
     {
-      what: 'a moment that has passed',
+      what: 'a single time in the past',
       of: { at: at('2026-05-01T00:00:00Z') },
       after: '2026-05-01T00:00:00Z',
       times: [],

@@ -130,7 +130,7 @@ describe('workflows', () => {
     ]
     const save = () => world.owner.call('POST', '/api/workflows', { body: { name: 'Fetches', definition } })
     // A machine that is too busy to check the code in time saves it unchecked.
-    await until(async () => (await save()).status === 422, 'the code to be looked at')
+    await until(async () => (await save()).status === 422, 'the code to be checked')
     const refused = await save()
     expect([refused.status, refused.body.errors], refused.text).toEqual([422, errors])
     const id = await make({ nodes: [code('return input.ok')], edges: [] })
@@ -427,7 +427,7 @@ describe('executions', () => {
     )
     await until(
       async () => (await get(`/api/workflows/executions/${handled.execution_id}`)).results === 'broken',
-      'its result',
+      'the result of the error workflow',
     )
     expect((await get(`/api/workflows/${handler}/executions`)).items).toHaveLength(1)
     const told = (await get('/api/notifications?limit=200')).items

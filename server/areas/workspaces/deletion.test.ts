@@ -188,11 +188,14 @@ test('an execution that starts at the moment when its workspace is deleted is ca
     (
       await service().sql<{ status: string }>('select status from executions where workspace_id = $1', [workspace.uuid])
     ).map(({ status }) => status)
-  await until(async () => (await statuses()).every((status) => status === 'cancelled'), 'it to end')
+  await until(async () => (await statuses()).every((status) => status === 'cancelled'), 'the execution to be cancelled')
   await service().sql('delete from gone_workspaces where workspace_id = $1', [workspace.uuid])
   // The same with a real deletion, with the starts before and after it.
   const starts = Array.from({ length: 20 }, run)
   await owner.call('DELETE', `/api/workspaces/${workspace.id}`)
   await Promise.all(starts)
-  await until(async () => (await statuses()).every((status) => status === 'cancelled'), 'all to end')
+  await until(
+    async () => (await statuses()).every((status) => status === 'cancelled'),
+    'all executions to be cancelled',
+  )
 })

@@ -158,7 +158,7 @@ describe('agent.run', () => {
   test.each([
     ['a missing argument', {}],
     ['an unknown argument', { city: 'Oslo', wind: true }],
-    ['another type', { city: 7 }],
+    ['an argument of another type', { city: 7 }],
     ['something that is not JSON', '{"city": "Os'],
     ['an expression', { city: { $cel: 'secrets' } }],
   ])('does not run a tool with %s, and tells the model why', async (_what, args) => {
@@ -239,7 +239,7 @@ describe('agent.run', () => {
 
   test.each([
     ['refuses', refuse('no'), 'model_refused', false],
-    ['says nothing', say(''), 'model_output_invalid', true],
+    ['returns an empty answer', say(''), 'model_output_invalid', true],
     ['is down', status(500), 'provider_unavailable', true],
   ])('a model that %s fails the node', async (_what, answer, code, retryable) => {
     fake.otherwise(answer)

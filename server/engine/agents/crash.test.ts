@@ -127,7 +127,7 @@ test('a worker killed between two turns of an agent: no recorded turn or tool ca
 })
 
 slow(
-  'a worker killed while a tool that must not be repeated was at work: it is not repeated, and the model is told',
+  'a tool that must not be repeated, whose worker is killed, is not called again, and the model is told so',
   async () => {
     script()
     const first = await startWorker()
@@ -146,7 +146,7 @@ slow(
 )
 
 slow(
-  'a worker killed while an agent waits for a workflow: it is not started again, and the agent hears of its end',
+  'a workflow that an agent waits for, whose worker is killed, is not started again, and the agent gets its result',
   async () => {
     fake.otherwise((asked) => {
       const [result] = asked.messages.filter(({ role }) => role === 'tool')
@@ -168,31 +168,28 @@ slow(
   },
 )
 
-slow(
-  'a worker killed in the middle of a map of agents: items that ended, recorded turns and tool calls are not repeated',
-  async () => {
-    script()
-    const first = await startWorker()
-    let pays = 0
-    const secondPays = new Promise<void>((resolve) => {
-      onEffect = (type, answer) => (type === 'pay' && ++pays === 2 ? resolve() : answer())
-    })
-    const id = await api.run('adhoc:one-by-one')
-    await secondPays
-    first.kill('SIGKILL')
-    await startWorker()
-    const view = await ended(id)
-    expect(view.status).toBe('succeeded')
-    const answers = (view.results as { answer: string }[]).map(({ answer }) => answer)
-    expect(answers).toEqual(['pay done', expect.stringContaining('Whether it took effect is not known'), 'pay done'])
-    expect(Object.fromEntries(counted)).toEqual({ look: 3, pay: 3 })
-    // Three turns per item. The second turn of the second item was recorded before that item paid.
-    expect(fake.count()).toBe(9)
-  },
-)
+slow('a map of agents, whose worker is killed, repeats no ended items, recorded turns or tool calls', async () => {
+  script()
+  const first = await startWorker()
+  let pays = 0
+  const secondPays = new Promise<void>((resolve) => {
+    onEffect = (type, answer) => (type === 'pay' && ++pays === 2 ? resolve() : answer())
+  })
+  const id = await api.run('adhoc:one-by-one')
+  await secondPays
+  first.kill('SIGKILL')
+  await startWorker()
+  const view = await ended(id)
+  expect(view.status).toBe('succeeded')
+  const answers = (view.results as { answer: string }[]).map(({ answer }) => answer)
+  expect(answers).toEqual(['pay done', expect.stringContaining('Whether it took effect is not known'), 'pay done'])
+  expect(Object.fromEntries(counted)).toEqual({ look: 3, pay: 3 })
+  // Three turns per item. The second turn of the second item was recorded before that item paid.
+  expect(fake.count()).toBe(9)
+})
 
 slow(
-  'a worker killed while three agents of a map wait for their second turn: each goes on with what it had recorded',
+  'three agents of a map, whose worker is killed in their second turn, continue from their recorded turns',
   async () => {
     script()
     const first = await startWorker()

@@ -76,8 +76,8 @@ describe('nodes with a language model', () => {
     ['refuses', refuse('no'), 'model_refused'],
     ['is busy', status(429), 'provider_busy'],
     ['is down', status(503), 'provider_unavailable'],
-    ['refuses the key', status(401), 'provider_refused'],
-    ['says nothing', say(''), 'model_output_invalid'],
+    ['rejects the key', status(401), 'provider_refused'],
+    ['returns an empty answer', say(''), 'model_output_invalid'],
   ]
   test.each(troubles)('fail with a specific code when the model %s', async (_what, answer, code) => {
     fake.otherwise(answer)
@@ -163,7 +163,7 @@ describe('llm.extract', () => {
   test.each([
     ['a list', { type: 'array' }],
     ['an unknown keyword', { type: 'object', properties: { a: { type: 'text' } } }],
-    ['a foreign reference', { type: 'object', properties: { a: { $ref: 'https://example.com/s.json' } } }],
+    ['an external reference', { type: 'object', properties: { a: { $ref: 'https://example.com/s.json' } } }],
   ])('refuses a schema of %s', async (_what, bad) => {
     expect(await codeOf(run('llm.extract', { text: 'x', schema: bad as JsonObject }))).toBe('args_invalid')
     expect(fake.count()).toBe(0)

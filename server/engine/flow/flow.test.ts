@@ -220,7 +220,7 @@ describe('dedupe', () => {
     { name: 'the same key', keys: ['k', 'k'], repeated: true },
     { name: 'another key', keys: ['k1', 'k2'], repeated: false },
     { name: 'no key', keys: [null, null], repeated: false },
-    { name: 'a number and the same digits', keys: [1, '1'], repeated: false },
+    { name: 'a number and a text of the same digits', keys: [1, '1'], repeated: false },
   ])('with $name, the second execution is a duplicate: $repeated', async ({ keys, repeated }) => {
     const { run } = await withRules({ dedupe: { key: { $cel: 'input.id' }, window_s: 600 } })
     const first = await run({ id: keys[0]! })

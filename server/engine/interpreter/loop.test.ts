@@ -14,7 +14,7 @@ test.each([
   ['until false, after a turn', { until: 'false', maxIterations: 3 }, 1, 'begin'],
   ['until false, after the last turn', { until: 'false', maxIterations: 3 }, 3, 'limit'],
   ['until true, after the last turn', { until: 'true', maxIterations: 3 }, 3, 'end'],
-  ['one turn is allowed, and it was enough', { until: 'true', maxIterations: 1 }, 1, 'end'],
+  ['until true, after the only allowed turn', { until: 'true', maxIterations: 1 }, 1, 'end'],
 ])('%s', (_case, args, turns, expected) => {
   expect(decideTurn(args, turns, holds)).toBe(expected)
 })

@@ -34,10 +34,10 @@ const blob = (key: string, bytes: number) => ({ key, bytes, sha256: 'x' }) as ne
 
 describe('counting the size of outputs', () => {
   test.each<[string, number, boolean, OutputSize]>([
-    ['nothing', 0, true, NO_OUTPUT],
-    ['tiny', TINY_SIZE, true, NO_OUTPUT],
-    ['journalled', TINY_SIZE + 1, true, { memory: TINY_SIZE + 1, journal: TINY_SIZE + 1 }],
-    ['elsewhere', TINY_SIZE + 1, false, { memory: TINY_SIZE + 1, journal: 0 }],
+    ['no output', 0, true, NO_OUTPUT],
+    ['a tiny output', TINY_SIZE, true, NO_OUTPUT],
+    ['an output in the journal', TINY_SIZE + 1, true, { memory: TINY_SIZE + 1, journal: TINY_SIZE + 1 }],
+    ['an output outside the journal', TINY_SIZE + 1, false, { memory: TINY_SIZE + 1, journal: 0 }],
   ])('%s', (_name, size, isJournalled, expected) => {
     const held = { ...NO_OUTPUT, seen: new Set<Json>() }
     countOutput(held, size, 'value', isJournalled)
@@ -98,13 +98,18 @@ describe('which outputs are moved out of the journal', () => {
   const journal = (journalled: number): OutputSize => ({ memory: 0, journal: journalled })
 
   test.each<[string, number, OutputSize, string[]]>([
-    ['as large as an event may hold', MAX_INLINE_SIZE, NO_OUTPUT, []],
-    ['larger than that', MAX_INLINE_SIZE + 1, NO_OUTPUT, ['a']],
-    ['the last that all events together hold', 10_000, journal(MAX_JOURNALLED_SIZE - 10_000), []],
-    ['one that is too much', 10_000, journal(MAX_JOURNALLED_SIZE - 9_999), ['a']],
-    ['small, although there is too much', SMALL_SIZE, journal(MAX_JOURNALLED_SIZE), []],
-    ['just not small', SMALL_SIZE + 1, journal(MAX_JOURNALLED_SIZE), ['a']],
-    ['tiny', TINY_SIZE, journal(MAX_JOURNALLED_SIZE), []],
+    ['an output of the maximum size of an event stays', MAX_INLINE_SIZE, NO_OUTPUT, []],
+    ['an output larger than the maximum size of an event is moved', MAX_INLINE_SIZE + 1, NO_OUTPUT, ['a']],
+    ['an output that fills the limit of all events stays', 10_000, journal(MAX_JOURNALLED_SIZE - 10_000), []],
+    ['an output that exceeds the limit of all events is moved', 10_000, journal(MAX_JOURNALLED_SIZE - 9_999), ['a']],
+    ['a small output stays, even if the limit is reached', SMALL_SIZE, journal(MAX_JOURNALLED_SIZE), []],
+    [
+      'an output just above the small size is moved if the limit is reached',
+      SMALL_SIZE + 1,
+      journal(MAX_JOURNALLED_SIZE),
+      ['a'],
+    ],
+    ['a tiny output stays', TINY_SIZE, journal(MAX_JOURNALLED_SIZE), []],
   ])('%s', (_name, size, elsewhere, large) => {
     expect(step(sized(size), elsewhere).large).toEqual(large)
   })
@@ -154,26 +159,22 @@ describe('a node that waits', () => {
 
   test.each<[string, ReturnType<typeof stateOf>, number | null]>([
     ['nothing', stateOf({}), null],
-    ['a node that runs', stateOf({ n: {} }), null],
-    ['a node that runs, with a timeout', stateOf({ n: { expires: 70 } }), 70],
+    ['a running node', stateOf({ n: {} }), null],
+    ['a running node with a timeout', stateOf({ n: { expires: 70 } }), 70],
     ['a timer', waiting({ kind: 'timer', until: 50 }), 50],
-    ['a child, which time does not end', waiting({ kind: 'execution' }), null],
+    ['a child', waiting({ kind: 'execution' }), null],
     ['a gate without a due time', waiting({ kind: 'approval', until: null, data: {} }), null],
     ['a gate', waiting({ kind: 'approval', until: 60, data: {} }), 60],
     [
-      'a timer beside a child',
+      'a timer next to a child',
       stateOf({
         m: { status: 'waiting', wait: { kind: 'execution' } as never },
         n: { status: 'waiting', wait: { kind: 'timer', until: 50 } as never },
       }),
       50,
     ],
-    ['one that is over', stateOf({ n: { status: 'succeeded', expires: 5 } }), null],
-    [
-      'the end of the time of finally nodes',
-      { ...stateOf({ n: { expires: 70 } }), ending: { until: 40 } as never },
-      40,
-    ],
+    ['a settled node', stateOf({ n: { status: 'succeeded', expires: 5 } }), null],
+    ['the time limit of finally nodes', { ...stateOf({ n: { expires: 70 } }), ending: { until: 40 } as never }, 40],
   ])('%s is due at the expected time', (_name, state, due) => {
     expect(nextDue(state)).toBe(due)
   })
@@ -184,8 +185,8 @@ describe('a node that waits', () => {
     data: { node_id: 'n', ...data } as never,
   })
   test.each<[string, object | null, object]>([
-    ['is due later', '1970-01-01T00:00:01.000Z' as never, { until: 1_000 }],
-    ['is due no more', null, { until: null }],
+    ['has its due time moved', '1970-01-01T00:00:01.000Z' as never, { until: 1_000 }],
+    ['has its due time removed', null, { until: null }],
   ])('and %s', (_name, due_at, expected) => {
     const after = apply(waiting({ kind: 'approval', until: 50, due: 500, data: {} }), progress({ due_at }))
     expect(after.nodes.n?.wait).toMatchObject(expected)

@@ -51,12 +51,12 @@ describe('the journal records for', () => {
       [['node.succeeded', { node_id: 'run', attempt: 2, output: 7 }]],
     ],
     [
-      'a result by a port, kept as a blob, with what it used',
+      'a result on a port, stored as a blob, with its usage',
       { kind: 'done', node: 'run', attempt: 2, output: 7, port: 'left', blob, usage: { tokens: 3 } },
       [['node.succeeded', { node_id: 'run', attempt: 2, output: 7, port: 'left', blob, usage: { tokens: 3 } }]],
     ],
     [
-      'a result by the usual port',
+      'a result on the default port',
       { kind: 'done', node: 'run', attempt: 2, output: 7, port: 'out' },
       [['node.succeeded', { node_id: 'run', attempt: 2, output: 7 }]],
     ],
@@ -82,7 +82,7 @@ describe('the journal records for', () => {
       [['approval.opened', { node_id: 'run', request_id: 'r', due_at: iso(5_000) }]],
     ],
     [
-      'a gate without one',
+      'a gate without a due time',
       { kind: 'opened', node: 'run', people: 'approval', data: { request_id: 'r' }, dueAt: null },
       [['approval.opened', { node_id: 'run', request_id: 'r' }]],
     ],
@@ -92,12 +92,12 @@ describe('the journal records for', () => {
       [],
     ],
     [
-      'another gate in its place',
+      'another gate of the same node',
       { kind: 'opened', node: 'gate', people: 'approval', data: { request_id: 'r2' }, dueAt: null },
       [['approval.opened', { node_id: 'gate', request_id: 'r2' }]],
     ],
     [
-      'another question in its place',
+      'another question of the same node',
       { kind: 'opened', node: 'ask', people: 'clarification', data: { clarification_id: 'c2' }, dueAt: null },
       [['clarification.asked', { node_id: 'ask', clarification_id: 'c2' }]],
     ],
@@ -108,12 +108,12 @@ describe('the journal records for', () => {
     ],
     ['a gate of an unknown node', { kind: 'opened', node: 'ghost', people: 'approval', data: {}, dueAt: null }, []],
     [
-      'a due time that moves',
+      'a moved due time',
       { kind: 'postponed', node: 'gate', people: 'approval', dueAt: 6_000 },
       [['node.progress', { node_id: 'gate', due_at: iso(6_000) }]],
     ],
     [
-      'a due time that goes away',
+      'a removed due time',
       { kind: 'postponed', node: 'ask', people: 'clarification', dueAt: null },
       [['node.progress', { node_id: 'ask', due_at: null }]],
     ],
@@ -139,7 +139,7 @@ describe('the journal records for', () => {
       ],
     ],
     [
-      'a gate that ended without a decision, and goes on',
+      'a gate that ended without a decision and continues',
       { kind: 'refused', node: 'gate', error },
       [
         [
@@ -263,7 +263,7 @@ describe('the state after', () => {
       { status: 'skipped', attempt: 0, ready: 1, settled: 1, started_at: 200, finished_at: 200 },
     ],
     [
-      'a pause before the next attempt: its timeout and its items are over',
+      'a pause before the next attempt, which removes the timeout and the items',
       [started({ expires: iso(700), total: 3 }), event('node.retrying', { next_attempt_at: iso(800) })],
       { status: 'waiting', attempt: 1, ready: 1, started_at: 100, wait: { kind: 'retry', until: 800 } },
     ],
@@ -278,7 +278,7 @@ describe('the state after', () => {
       { status: 'waiting', attempt: 1, ready: 1, started_at: 200, wait: { kind: 'retry', until: 800 } },
     ],
     [
-      'another attempt: it keeps when it began and what it saw',
+      'another attempt, which keeps the start time and the recorded steps',
       [
         started(),
         event('node.progress', { step: 's', result: 1 }),
@@ -327,12 +327,12 @@ describe('the state after', () => {
     ],
     ['a gate of a node that never started', [event('approval.opened')], undefined],
     [
-      'a due time that moved',
+      'a moved due time of a gate',
       [started(), event('approval.opened'), event('node.progress', { due_at: iso(600) })],
       { status: 'waiting', attempt: 1, ready: 1, started_at: 100, wait: { kind: 'approval', data: {}, until: 600 } },
     ],
     [
-      'a due time of a question that went away',
+      'a removed due time of a question',
       [started(), event('clarification.asked', { due_at: iso(500) }), event('node.progress', { due_at: null })],
       {
         status: 'waiting',
@@ -343,7 +343,7 @@ describe('the state after', () => {
       },
     ],
     [
-      'a due time of a node that has none',
+      'a due time of a node that does not wait',
       [started(), event('node.progress', { due_at: iso(600) })],
       { status: 'running', attempt: 1, ready: 1, started_at: 100 },
     ],
@@ -365,7 +365,7 @@ describe('the state after', () => {
   test.each<[string, [number, number][], [number, number][]]>([
     ['one range', [[0, 2]], [[0, 2]]],
     [
-      'neighbours',
+      'adjacent ranges',
       [
         [0, 2],
         [2, 4],
@@ -373,7 +373,7 @@ describe('the state after', () => {
       [[0, 4]],
     ],
     [
-      'ranges apart',
+      'ranges with a gap',
       [
         [0, 2],
         [3, 4],
@@ -384,7 +384,7 @@ describe('the state after', () => {
       ],
     ],
     [
-      'any order',
+      'ranges in any order',
       [
         [3, 4],
         [0, 2],
@@ -395,7 +395,7 @@ describe('the state after', () => {
       ],
     ],
     [
-      'overlaps',
+      'overlapping ranges',
       [
         [0, 3],
         [1, 2],
@@ -487,7 +487,7 @@ describe('a node that starts', () => {
       { status: 'running' },
     ],
     [
-      'runs with a timeout of its own',
+      'runs with its own timeout',
       { timeout_s: 3 },
       [{ do: 'run', node: 'n', type: 'echo', attempt: 1, args: {}, timeoutS: 3 }],
       { status: 'running' },
@@ -499,7 +499,7 @@ describe('a node that starts', () => {
       { status: 'running' },
     ],
     [
-      'asks, with a timeout',
+      'asks a question with a timeout',
       { type: 'clarification', timeout_s: 3 },
       [{ do: 'open', node: 'n', people: 'clarification', args: {} }],
       { status: 'running', expires: 13_000 },
@@ -554,22 +554,27 @@ describe('a node that starts', () => {
   })
 
   test.each<[string, Partial<Node>, string, string]>([
-    ['a wait with both', { type: 'wait', args: { for_s: 1, until: '1970-01-01T00:00:30Z' } }, 'args_invalid', ''],
-    ['a wait with neither', { type: 'wait' }, 'args_invalid', ''],
+    [
+      'a wait with both for_s and until',
+      { type: 'wait', args: { for_s: 1, until: '1970-01-01T00:00:30Z' } },
+      'args_invalid',
+      '',
+    ],
+    ['a wait with neither for_s nor until', { type: 'wait' }, 'args_invalid', ''],
     ['a wait longer than a year', { type: 'wait', args: { for_s: 31_536_001 } }, 'args_invalid', ''],
-    ['a map over no list', { type: 'map', args: { items: 1 } }, 'map_items', 'must be a list'],
+    ['a map whose items are not a list', { type: 'map', args: { items: 1 } }, 'map_items', 'must be a list'],
     ['a failure without a message', { type: 'fail', args: { code: 'c' } }, 'args_invalid', 'message'],
-    ['a failure whose message is no text', { type: 'fail', args: { message: 3 } }, 'args_invalid', 'message'],
+    ['a failure whose message is not a text', { type: 'fail', args: { message: 3 } }, 'args_invalid', 'message'],
     ['a failure without a code', { type: 'fail', args: { message: 'm' } }, 'failed', 'm'],
     ['a failure', { type: 'fail', args: { message: 'm', code: 'own' } }, 'own', 'm'],
     [
-      'a gate with too much to show',
+      'a gate whose payload is too large',
       { type: 'approval', args: { payload: { $ref: 'input.big' } } },
       'result_too_large',
       '',
     ],
     [
-      'a question with too much to show',
+      'a question that is too large',
       { type: 'clarification', args: { question: { $ref: 'input.big' } } },
       'result_too_large',
       '',
@@ -663,13 +668,13 @@ describe('a branch passes on', () => {
   const blob = { key: 'k', sha256: 's', bytes: 5 }
   test.each<[string, Record<string, Partial<NodeState>>, object]>([
     ['the output of the node before it', { a: { status: 'succeeded', settled: 2, output: 3 } }, { output: 3 }],
-    ['null where that gave nothing', { a: { status: 'failed', settled: 2 } }, { output: null }],
+    ['null if that node has no output', { a: { status: 'failed', settled: 2 } }, { output: null }],
     [
-      'the output of the first that was taken',
+      'the output of the first source whose edge was taken',
       { a: { status: 'skipped', settled: 2, output: 3 }, c: { status: 'succeeded', settled: 2, output: 4 } },
       { output: 4 },
     ],
-    ['a blob as a blob', { a: { status: 'succeeded', settled: 2, output: 3, blob } }, { output: 3, blob }],
+    ['a blob reference unchanged', { a: { status: 'succeeded', settled: 2, output: 3, blob } }, { output: 3, blob }],
   ])('%s', (_what, sources, expected) => {
     const { status, port, output, blob: kept } = passed(sources) as NodeState
     expect({ status, port, output, ...(kept && { blob: kept }) }).toEqual({
@@ -705,25 +710,25 @@ describe('time brings', () => {
   test.each<[string, Partial<NodeState>, number, Json]>([
     ['a wait that ends in time', { ...timer(9_000), started_at: 4_000 }, 9_000, 5],
     ['a wait that is noticed late', { ...timer(9_000), started_at: 4_000 }, 20_000, 5],
-    ['a wait for a time that was over', { ...timer(3_000), started_at: 4_000 }, 4_000, 0],
-    ['a wait that an older release began', timer(9_000), 9_000, 0],
+    ['a wait until a time in the past', { ...timer(3_000), started_at: 4_000 }, 4_000, 0],
+    ['a wait that an older release started', timer(9_000), 9_000, 0],
   ])('%s: how long it waited', (_what, state, time, waited) => {
     expect(at({ type: 'wait' }, state, time).state.nodes.n?.output).toEqual({ waited_s: waited })
   })
 
   test.each<[string, Partial<NodeState>, number, string]>([
     ['a timeout', { expires: 500 }, 500, 'timeout'],
-    ['a timeout that has not come', { expires: 500 }, 499, '–'],
+    ['no timeout before its time', { expires: 500 }, 499, '–'],
     [
-      'a timeout while it waits for its next attempt',
+      'a timeout during the pause before the next attempt',
       { status: 'waiting', wait: { kind: 'retry', until: 900 }, expires: 500 },
       500,
       'timeout',
     ],
-    ['a timer that ended before its timeout', { ...timer(400), expires: 500 }, 600, '–'],
-    ['a timer that ends after its timeout', { ...timer(600), expires: 500 }, 600, 'timeout'],
+    ['no timeout of a timer that ended before it', { ...timer(400), expires: 500 }, 600, '–'],
+    ['a timeout of a timer that ends after it', { ...timer(600), expires: 500 }, 600, 'timeout'],
     [
-      'a gate whose timeout and due time have come',
+      'a timeout of a gate whose due time comes at the same time',
       { status: 'waiting', wait: { kind: 'approval', data: {}, until: 500 }, expires: 500 },
       500,
       'timeout',
@@ -748,11 +753,16 @@ describe('time brings', () => {
       500,
       ['due n'],
     ],
-    ['not before it', { status: 'waiting', wait: { kind: 'clarification', data: {}, until: 500 } }, 499, []],
-    ['nothing where there is none', { status: 'waiting', wait: { kind: 'approval', data: {}, until: null } }, 500, []],
-    ['nothing to a child', { status: 'waiting', wait: { kind: 'execution' } }, 500, []],
+    [
+      'nothing before the due time',
+      { status: 'waiting', wait: { kind: 'clarification', data: {}, until: 500 } },
+      499,
+      [],
+    ],
+    ['nothing without a due time', { status: 'waiting', wait: { kind: 'approval', data: {}, until: null } }, 500, []],
+    ['nothing for a child', { status: 'waiting', wait: { kind: 'execution' } }, 500, []],
     ['the next attempt', { status: 'waiting', wait: { kind: 'retry', until: 500 } }, 500, ['run n']],
-    ['not before its time', { status: 'waiting', wait: { kind: 'retry', until: 500 } }, 499, []],
+    ['no attempt before its time', { status: 'waiting', wait: { kind: 'retry', until: 500 } }, 499, []],
   ])('%s', (_what, state, time, expected) => {
     expect(commands(at({}, state, time))).toEqual(expected)
   })
@@ -868,27 +878,35 @@ describe('an error is reported', () => {
   }
   test.each<[string, unknown, object]>([
     [
-      'as the node gave it',
+      'as the node reported it',
       new NodeFailure('c', 'm', { retryable: false, details: { a: 1 } }),
       { code: 'c', message: 'm', details: { a: 1 } },
     ],
     ['as plain data', { code: 'c', message: 'm' }, { code: 'c', message: 'm' }],
     ['with details', { code: 'c', message: 'm', details: [1] }, { code: 'c', message: 'm', details: [1] }],
     [
-      'without what is ours',
+      'without internal details',
       new Ours('password'),
       { code: 'internal', message: 'the node failed for a reason on our side' },
     ],
-    ['without what is no error', 'text', { code: 'internal', message: 'the node failed for a reason on our side' }],
-    ['without null', null, { code: 'internal', message: 'the node failed for a reason on our side' }],
-    ['without half an error', { code: 'c' }, { code: 'internal', message: 'the node failed for a reason on our side' }],
     [
-      'without the other half',
+      'without a value that is not an error',
+      'text',
+      { code: 'internal', message: 'the node failed for a reason on our side' },
+    ],
+    ['without null', null, { code: 'internal', message: 'the node failed for a reason on our side' }],
+    [
+      'without an error that has no message',
+      { code: 'c' },
+      { code: 'internal', message: 'the node failed for a reason on our side' },
+    ],
+    [
+      'without an error that has no code',
       { message: 'm' },
       { code: 'internal', message: 'the node failed for a reason on our side' },
     ],
     [
-      'without what cannot be stored',
+      'without characters that cannot be stored',
       { code: 'c\u0000', message: '\ud800m', details: { 'k\u0000': ['\u0000', 1, null, { d: 'x\u0000' }] } },
       { code: 'c', message: '\ufffdm', details: { k: ['', 1, null, { d: 'x' }] } },
     ],
@@ -993,11 +1011,17 @@ describe('the budget of a pass is charged for', () => {
   const values: typeof decide = (pass, work) => compute(pass, 1_000, work)
   // 100 for the expression itself, one for each node of the graph, one for each 16 characters.
   test.each<[string, typeof decide, number, number, object]>([
-    ['a condition: its steps and a share of its size', decide, 7, 32, { steps: 7, allowance: 7 + 100 + 2 + 2 }],
-    ['a condition that used nothing', decide, 0, 0, { steps: 0, allowance: 102 }],
-    ['a condition that went too far: all that it had', decide, 150_001, 0, { steps: 150_000, allowance: 150_102 }],
-    ['values: likewise', values, 7, 16, { steps: 7, allowance: 7 + 100 + 2 + 1 }],
-    ['values that went too far', values, 500_001, 0, { steps: 500_000, allowance: 500_102 }],
+    ['the steps of a condition and a share of its size', decide, 7, 32, { steps: 7, allowance: 7 + 100 + 2 + 2 }],
+    ['a condition that used no steps', decide, 0, 0, { steps: 0, allowance: 102 }],
+    [
+      'all remaining steps if a condition exceeds its limit',
+      decide,
+      150_001,
+      0,
+      { steps: 150_000, allowance: 150_102 },
+    ],
+    ['the steps of values and a share of their size', values, 7, 16, { steps: 7, allowance: 7 + 100 + 2 + 1 }],
+    ['all remaining steps if values exceed their limit', values, 500_001, 0, { steps: 500_000, allowance: 500_102 }],
   ])('%s', (_what, take, steps, size, expected) => {
     const used = run(take, (budget) => {
       budget.steps -= steps

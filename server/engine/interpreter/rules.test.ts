@@ -24,7 +24,7 @@ describe('an edge', () => {
     return edgeState(passOf(contextOf(graph), state), graph.edges[0] as Edge)
   }
   test.each<[string, Partial<NodeState> | undefined, string | undefined, string | undefined, string]>([
-    ['of a node that has not begun', undefined, undefined, undefined, 'open'],
+    ['of a node that has not started', undefined, undefined, undefined, 'open'],
     ['of a running node', { status: 'running' }, undefined, undefined, 'open'],
     ['of a waiting node', { status: 'waiting' }, undefined, undefined, 'open'],
     ['of a node that succeeded', { status: 'succeeded', ...settledAt }, undefined, undefined, 'taken'],
@@ -32,32 +32,50 @@ describe('an edge', () => {
     ['of another port', { status: 'succeeded', ...settledAt }, 'error', undefined, 'dead'],
     ['of the port that was taken', { status: 'succeeded', port: 'yes', ...settledAt }, 'yes', undefined, 'taken'],
     [
-      'without a port after a named one',
+      'without a port, after a result on a named port',
       { status: 'succeeded', port: 'yes', ...settledAt },
       undefined,
       undefined,
       'dead',
     ],
     ['of a skipped node', { status: 'skipped', ...settledAt }, undefined, undefined, 'dead'],
-    ['of a skipped node, by its port', { status: 'skipped', port: 'yes', ...settledAt }, 'yes', undefined, 'dead'],
-    ['of a failure that continues', { status: 'failed', output: null, ...settledAt }, undefined, undefined, 'taken'],
-    ['of a failure that is routed', { status: 'failed', port: 'error', ...settledAt }, 'error', undefined, 'taken'],
-    ['of a routed failure, by out', { status: 'failed', port: 'error', ...settledAt }, undefined, undefined, 'dead'],
+    ['of a skipped node, with its port', { status: 'skipped', port: 'yes', ...settledAt }, 'yes', undefined, 'dead'],
     [
-      'whose condition holds',
+      'of a failed node that continues',
+      { status: 'failed', output: null, ...settledAt },
+      undefined,
+      undefined,
+      'taken',
+    ],
+    [
+      'of a failed node that routes its error',
+      { status: 'failed', port: 'error', ...settledAt },
+      'error',
+      undefined,
+      'taken',
+    ],
+    [
+      'with the port out, of a failed node that routes its error',
+      { status: 'failed', port: 'error', ...settledAt },
+      undefined,
+      undefined,
+      'dead',
+    ],
+    [
+      'whose condition is true',
       { status: 'succeeded', output: 3, ...settledAt },
       undefined,
       'nodes.a.output == 3',
       'taken',
     ],
     [
-      'whose condition does not hold',
+      'whose condition is false',
       { status: 'succeeded', output: 4, ...settledAt },
       undefined,
       'nodes.a.output == 3',
       'dead',
     ],
-    ['of another port, whatever its condition', { status: 'succeeded', ...settledAt }, 'x', 'true', 'dead'],
+    ['of another port, regardless of its condition', { status: 'succeeded', ...settledAt }, 'x', 'true', 'dead'],
   ])('%s', (_what, source, port, when, expected) => {
     expect(decided(source, port, when)).toBe(expected)
   })
@@ -246,34 +264,42 @@ describe('a message from outside', () => {
     ['a step of a node that waits', { kind: 'step', node: 'gate', name: 's', result: 1 }, []],
     ['progress', { kind: 'progress', node: 'run', data: {} }, ['node.progress']],
     ['progress of a node that waits', { kind: 'progress', node: 'gate', data: {} }, []],
-    ['items of a map that is none', { kind: 'chunk', node: 'run', from: 0, to: 1, data: {} }, []],
+    ['items of a node that is not a map', { kind: 'chunk', node: 'run', from: 0, to: 1, data: {} }, []],
     [
       'a gate that opens',
       { kind: 'opened', node: 'run', people: 'approval', data: {}, dueAt: null },
       ['approval.opened'],
     ],
     [
-      'a gate that opens anew, as another request',
+      'a gate that opens again as another request',
       { kind: 'opened', node: 'gate', people: 'approval', data: { request_id: 'apr_2' }, dueAt: null },
       ['approval.opened'],
     ],
     [
-      'a gate that was opened before and is the same request',
+      'a gate that is already open with the same request',
       { kind: 'opened', node: 'gate', people: 'approval', data: {}, dueAt: null },
       [],
     ],
     [
-      'a question that is asked',
+      'a question',
       { kind: 'opened', node: 'run', people: 'clarification', data: {}, dueAt: null },
       ['clarification.asked'],
     ],
     [
-      'a gate where a question waits',
+      'a gate for a node that waits for a question',
       { kind: 'opened', node: 'question', people: 'approval', data: {}, dueAt: null },
       [],
     ],
-    ['a due time that moves', { kind: 'postponed', node: 'gate', people: 'approval', dueAt: 5 }, ['node.progress']],
-    ['a due time of the other kind', { kind: 'postponed', node: 'gate', people: 'clarification', dueAt: 5 }, []],
+    [
+      'a moved due time of a gate',
+      { kind: 'postponed', node: 'gate', people: 'approval', dueAt: 5 },
+      ['node.progress'],
+    ],
+    [
+      'a moved due time of a question for a gate',
+      { kind: 'postponed', node: 'gate', people: 'clarification', dueAt: 5 },
+      [],
+    ],
     ['a vote', { kind: 'voted', node: 'gate', data: {} }, ['approval.voted']],
     ['a vote on a question', { kind: 'voted', node: 'question', data: {} }, []],
     [
@@ -288,12 +314,12 @@ describe('a message from outside', () => {
       ['clarification.answered', 'node.succeeded'],
     ],
     [
-      'an event that is awaited',
+      'a wait for an event',
       { kind: 'opened', node: 'run', people: 'event', data: { wait_id: 'wait_1' }, dueAt: null },
       ['event.awaited'],
     ],
     [
-      'a wait that was opened before and is the same',
+      'a wait for an event that is already open',
       { kind: 'opened', node: 'event', people: 'event', data: {}, dueAt: null },
       [],
     ],
@@ -303,19 +329,23 @@ describe('a message from outside', () => {
     ['an answer to an awaited event', { kind: 'answered', node: 'event', answer: 1, data: {} }, []],
     ['an event that did not come in time', { kind: 'refused', node: 'event', error }, FAILED],
     [
-      'a due time of an event that moves',
+      'a moved due time of an event',
       { kind: 'postponed', node: 'event', people: 'event', dueAt: 5 },
       ['node.progress'],
     ],
     ['an answer to a gate', { kind: 'answered', node: 'gate', answer: 1, data: {} }, []],
     ['a gate that ended without a decision', { kind: 'refused', node: 'gate', error }, FAILED],
     ['a question that ended without an answer', { kind: 'refused', node: 'question', error }, FAILED],
-    ['an end without an answer of neither', { kind: 'refused', node: 'run', error }, []],
+    ['an end without an answer for a node that waits for no person', { kind: 'refused', node: 'run', error }, []],
     ['the end of a child', { kind: 'child', node: 'child', attempt: 2, results: 1, error: null }, ['node.succeeded']],
-    ['the end of an older child', { kind: 'child', node: 'child', attempt: 1, results: 1, error: null }, []],
+    [
+      'the end of the child of an old attempt',
+      { kind: 'child', node: 'child', attempt: 1, results: 1, error: null },
+      [],
+    ],
     ['the failure of a child', { kind: 'child', node: 'child', attempt: 2, results: null, error }, FAILED],
     [
-      'the end of a child of a node without one',
+      'the end of a child for a node without a child',
       { kind: 'child', node: 'run', attempt: 2, results: 1, error: null },
       [],
     ],
@@ -416,10 +446,10 @@ describe('time', () => {
   test.each<[string, number | undefined, number, string]>([
     ['ends before its timeout', 10, 15_000, 'succeeded'],
     ['ends at its timeout', 5, 15_000, 'succeeded'],
-    ['is looked at late, having ended before its timeout', 10, 99_000, 'succeeded'],
+    ['ended before its timeout, and is checked later', 10, 99_000, 'succeeded'],
     ['takes longer than its timeout', 3, 13_000, 'failed'],
     ['has not reached its timeout', 3, 12_999, 'running'],
-    ['has none', undefined, 14_999, 'running'],
+    ['has no timeout', undefined, 14_999, 'running'],
   ])('a wait that %s', (_what, timeout, time, status) => {
     const more = timeout === undefined ? {} : { timeout_s: timeout }
     expect(at(pause(more, { for_s: 5 }), graphOf(more, { for_s: 5 }), time).state.status).toBe(status)
@@ -488,7 +518,7 @@ describe('time', () => {
       null,
     ],
     [
-      'a gate with one, beside a running node',
+      'a gate with a due time and a running node',
       { a: { status: 'waiting', wait: { kind: 'approval', data: {}, until: 3 } }, b: {} },
       false,
       3,
@@ -542,27 +572,31 @@ describe('an execution that was read back', () => {
   const resumed = (nodes: Record<string, Partial<NodeState>>) => [...resume(context, stateOf(nodes), UNLIMITED)]
   test.each<[string, Record<string, Partial<NodeState>>, object[]]>([
     [
-      'runs again what ran',
+      'runs a running node again',
       { run: { attempt: 2 } },
       [{ do: 'run', node: 'run', attempt: 2, args: { value: 5 }, timeoutS: 4 }],
     ],
-    ['opens again what was being opened', { gate: {} }, [{ do: 'open', node: 'gate', people: 'approval' }]],
+    ['opens a gate again that was being opened', { gate: {} }, [{ do: 'open', node: 'gate', people: 'approval' }]],
     [
-      'leaves an open gate alone',
+      'leaves an open gate unchanged',
       { gate: { status: 'waiting', wait: { kind: 'approval', data: {}, until: null } } },
       [],
     ],
     [
-      'starts its child again, which is the same child',
+      'starts its child again with the same id',
       { child: { status: 'waiting', attempt: 3, wait: { kind: 'execution' } } },
       [{ do: 'child', node: 'child', attempt: 3 }],
     ],
-    ['goes on with its map', { each: {} }, [{ do: 'map', node: 'each', attempt: 1, again: true }]],
-    ['leaves a timer alone', { pause: { status: 'waiting', wait: { kind: 'timer', until: 5 } } }, []],
-    ['does not repeat what is settled', { run: { status: 'succeeded' }, gate: { status: 'skipped' } }, []],
-    ['closes what a failed node may have left open', { gate: { status: 'failed' } }, [{ do: 'close', node: 'gate' }]],
+    ['continues its map', { each: {} }, [{ do: 'map', node: 'each', attempt: 1, again: true }]],
+    ['leaves a timer unchanged', { pause: { status: 'waiting', wait: { kind: 'timer', until: 5 } } }, []],
+    ['does not repeat settled nodes', { run: { status: 'succeeded' }, gate: { status: 'skipped' } }, []],
     [
-      'closes what a retried node may have left open',
+      'closes a gate that a failed node may have left open',
+      { gate: { status: 'failed' } },
+      [{ do: 'close', node: 'gate' }],
+    ],
+    [
+      'closes a gate that a retried node may have left open',
       { gate: { status: 'waiting', wait: { kind: 'retry', until: 5 } } },
       [{ do: 'close', node: 'gate' }],
     ],
@@ -572,12 +606,12 @@ describe('an execution that was read back', () => {
       [{ do: 'abandon', node: 'child', attempt: 2 }],
     ],
     [
-      'closes what the items of a failed map left',
+      'closes gates that items of a failed map may have left open',
       { each: { status: 'failed', attempt: 1 } },
       [{ do: 'close', node: 'each[' }],
     ],
     [
-      'closes what the items of a later attempt left',
+      'closes gates that items of a later attempt may have left open',
       { each: { status: 'failed', attempt: 2 } },
       [{ do: 'close', node: 'each#2[' }],
     ],

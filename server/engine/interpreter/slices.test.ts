@@ -41,8 +41,8 @@ const row = (length: number, node: (n: number) => Partial<Node>): Definition => 
 })
 
 const graphs: Record<string, Definition> = {
-  'sets in a row': row(8, () => ({ args: { values: { v: { $cel: HEAVY } } } })),
-  'a branch of heavy cases': {
+  'set nodes in a row': row(8, () => ({ args: { values: { v: { $cel: HEAVY } } } })),
+  'a branch with expensive cases': {
     nodes: [
       {
         id: 'b',
@@ -54,18 +54,18 @@ const graphs: Record<string, Definition> = {
     edges: [{ from: { node: 'b', port: 'default' }, to: 'd' }],
     output: { $ref: 'nodes.d.output.v' },
   },
-  'edges with heavy conditions into one node': {
+  'edges with expensive conditions to one node': {
     nodes: [
       ...Array.from({ length: 7 }, (_, n) => ({ id: `s${n}`, type: 'set', args: { values: { n } } })),
       { id: 'join', type: 'echo', args: { value: { $ref: 'nodes.s3.output.n' } } },
     ],
     edges: Array.from({ length: 7 }, (_, n) => ({ from: { node: `s${n}` }, to: 'join', when: { $cel: HEAVY } })),
   },
-  'nodes side by side that somebody else runs': {
+  'parallel nodes that run outside the interpreter': {
     nodes: Array.from({ length: 7 }, (_, n) => ({ id: `r${n}`, type: 'echo', args: { value: { $cel: HEAVY } } })),
     edges: [],
   },
-  'one of them fails in the middle': {
+  'nodes in a row next to a node that fails': {
     nodes: [
       ...row(6, () => ({ args: { values: { v: { $cel: HEAVY } } } })).nodes,
       { id: 'beside', type: 'echo', args: { value: 1 } },

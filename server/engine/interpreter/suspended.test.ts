@@ -54,17 +54,37 @@ function after(...messages: GraphMessage[]) {
 }
 
 test.each<[string, GraphMessage[], string, string[]]>([
-  ['it waits for a gate', [gate('apr_1')], 'waiting', []],
-  ['its gate is resolved', [gate('apr_1'), resolved('apr_1')], 'running', ['run agent']],
-  ['the vote came before it waited', [resolved('apr_1'), gate('apr_1')], 'running', ['run agent']],
-  ['an earlier gate of its own is resolved again', [gate('apr_2'), resolved('apr_1')], 'waiting', []],
-  ['a gate that it no longer waits for', [gate('apr_1'), resolved('apr_1'), resolved('apr_1')], 'running', []],
-  ['it waits for an execution', [onExecution('exe_1')], 'waiting', []],
-  ['its execution ends', [onExecution('exe_1'), ended('exe_1')], 'running', ['run agent']],
-  ['the execution ended before it waited', [ended('exe_1'), onExecution('exe_1')], 'running', ['run agent']],
-  ['another execution ends', [onExecution('exe_2'), ended('exe_1')], 'waiting', []],
+  ['the agent waits for a gate', [gate('apr_1')], 'waiting', []],
+  ['the agent runs when its gate is resolved', [gate('apr_1'), resolved('apr_1')], 'running', ['run agent']],
   [
-    'somebody looks whether it still waits',
+    'the agent runs if its gate was resolved before it waited',
+    [resolved('apr_1'), gate('apr_1')],
+    'running',
+    ['run agent'],
+  ],
+  [
+    'the agent keeps waiting when an earlier gate of it is resolved again',
+    [gate('apr_2'), resolved('apr_1')],
+    'waiting',
+    [],
+  ],
+  [
+    'a gate that the agent no longer waits for does not run it again',
+    [gate('apr_1'), resolved('apr_1'), resolved('apr_1')],
+    'running',
+    [],
+  ],
+  ['the agent waits for an execution', [onExecution('exe_1')], 'waiting', []],
+  ['the agent runs when the execution ends', [onExecution('exe_1'), ended('exe_1')], 'running', ['run agent']],
+  [
+    'the agent runs if the execution ended before it waited',
+    [ended('exe_1'), onExecution('exe_1')],
+    'running',
+    ['run agent'],
+  ],
+  ['the agent keeps waiting when another execution ends', [onExecution('exe_2'), ended('exe_1')], 'waiting', []],
+  [
+    'the agent runs when its wait is checked',
     [gate('apr_1'), { kind: 'check', node: 'agent' }],
     'running',
     ['run agent'],

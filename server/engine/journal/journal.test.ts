@@ -312,10 +312,10 @@ const rowsOfJournal = async (executionId: string): Promise<{ seq: number; type: 
 
 test.each([
   ['one event', [1], [2]],
-  ['two small ones', [1, 1], [2]],
-  ['a large one between small ones', [1, 1, 2000, 1, 1], [2, 4, 5]],
-  ['a large one first', [2000, 1], [2, 3]],
-  ['more than a row holds', Array.from({ length: 40 }, () => 1), [2, 18, 34]],
+  ['two small events', [1, 1], [2]],
+  ['a large event between small events', [1, 1, 2000, 1, 1], [2, 4, 5]],
+  ['a large event first', [2000, 1], [2, 3]],
+  ['more than one row can contain', Array.from({ length: 40 }, () => 1), [2, 18, 34]],
 ])('small events of one append are packed into rows: %s', async (_what, lengths, rows) => {
   const append = start()
   await journal.append(append)

@@ -381,11 +381,11 @@ describe('http.request', () => {
 
   it.each<[string, Json, JsonObject, string]>([
     ['is on another host', { items: [], next: 'http://example.org/2' }, paginate, 'pagination_invalid'],
-    ['is no address', { items: [], next: 'http://' }, paginate, 'pagination_invalid'],
+    ['is not a valid address', { items: [], next: 'http://' }, paginate, 'pagination_invalid'],
     ['is a number', { items: [], next: 7 }, paginate, 'pagination_invalid'],
-    ['changes something else', { items: [], next: { method: 'DELETE' } }, paginate, 'pagination_invalid'],
-    ['has no list', { items: 1, next: null }, paginate, 'pagination_invalid'],
-    ['lacks what the expression names', { items: [] }, paginate, 'expression_failed'],
+    ['changes the method', { items: [], next: { method: 'DELETE' } }, paginate, 'pagination_invalid'],
+    ['has no list of items', { items: 1, next: null }, paginate, 'pagination_invalid'],
+    ['lacks a field of the expression', { items: [] }, paginate, 'expression_failed'],
   ])('fails if a page %s', async (_what, page, how, code) => {
     pages = { '/1': page }
     const error: unknown = await run('http.request', { url: at('/1'), paginate: how }).catch((reason) => reason)

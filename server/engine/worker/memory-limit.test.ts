@@ -6,12 +6,12 @@ const MIB = 1024 * 1024
 
 describe('room for values that an execution loads from the blob store', () => {
   test.each([
-    ['nothing is needed', [['a', 500]], ['b', 0], true],
-    ['nobody has any', [], ['a', 64], true],
-    ['the workspace has some, and half of the room is enough for both', [['a', 32]], ['a', 64], true],
-    ['the workspace would have more than half of the room', [['a', 64]], ['a', 33], false],
+    ['fits: no values are needed', [['a', 500]], ['b', 0], true],
+    ['fits: no workspace has loaded values', [], ['a', 64], true],
+    ['fits: the workspace stays within half of the room', [['a', 32]], ['a', 64], true],
+    ['does not fit: the workspace would have more than half of the room', [['a', 64]], ['a', 33], false],
     [
-      'others have the rest',
+      'does not fit: other workspaces have too much of the room',
       [
         ['a', 96],
         ['b', 64],
@@ -20,7 +20,7 @@ describe('room for values that an execution loads from the blob store', () => {
       false,
     ],
     [
-      'others have all, and it needs little',
+      'fits: other workspaces have all the room, but little is needed',
       [
         ['a', 96],
         ['b', 96],
@@ -29,7 +29,7 @@ describe('room for values that an execution loads from the blob store', () => {
       true,
     ],
     [
-      'others have all, and it has some already',
+      'does not fit: other workspaces have all the room, and the workspace has already loaded values',
       [
         ['a', 96],
         ['b', 90],
@@ -39,7 +39,7 @@ describe('room for values that an execution loads from the blob store', () => {
       false,
     ],
     [
-      'it fits',
+      'fits: there is exactly enough room',
       [
         ['a', 96],
         ['b', 64],

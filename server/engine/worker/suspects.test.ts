@@ -45,11 +45,21 @@ test('the worker and the database compute the same suspicion', async () => {
 })
 
 test.each([
-  ['none while there is no room, and all others', [20, 5, 5], 0, { 1: 20 }],
-  ['sixteen with two crashes at once', [0, 20, 0, 0], ROOM_FOR_SUSPECTS, { 2: 16 }],
-  ['four with three', [0, 0, 20, 0], ROOM_FOR_SUSPECTS, { 3: 4 }],
-  ['one that the next crash parks, alone', [3, 20, 20, 20], ROOM_FOR_SUSPECTS, { 1: 3, 4: 1 }],
-  ['none of those while any other suspect runs', [3, 20, 0, 20], ROOM_FOR_SUSPECTS - 1, { 1: 3, 2: 15 }],
+  ['no suspects while there is no room for them, and all other executions', [20, 5, 5], 0, { 1: 20 }],
+  ['sixteen executions with two crashes at the same time', [0, 20, 0, 0], ROOM_FOR_SUSPECTS, { 2: 16 }],
+  ['four executions with three crashes', [0, 0, 20, 0], ROOM_FOR_SUSPECTS, { 3: 4 }],
+  [
+    'one execution that the next crash would park, and no other suspect',
+    [3, 20, 20, 20],
+    ROOM_FOR_SUSPECTS,
+    { 1: 3, 4: 1 },
+  ],
+  [
+    'no execution that the next crash would park while another suspect runs',
+    [3, 20, 0, 20],
+    ROOM_FOR_SUSPECTS - 1,
+    { 1: 3, 2: 15 },
+  ],
 ])('from a backlog this is claimed: %s', async (_what, backlog, room, expected) => {
   for (const [index, count] of backlog.entries()) await queue(index + 1, count)
   expect(await claim(room)).toEqual(expected)

@@ -10,11 +10,11 @@ const node = { nodePath: 'each[2].mail', attempt: 2 }
 
 test.each([
   ['the worker that takes over next', { epoch: 4, inbox }, node, true],
-  ['the worker that takes over after that: the effect may have begun since', { epoch: 5, inbox }, node, false],
-  ['the worker itself', { epoch: 3, inbox }, node, false],
+  ['the worker after that, because the effect may have been started since', { epoch: 5, inbox }, node, false],
+  ['the worker that sent the message', { epoch: 3, inbox }, node, false],
   ['another attempt', { epoch: 4, inbox }, { ...node, attempt: 3 }, false],
   ['another node', { epoch: 4, inbox }, { ...node, nodePath: 'each[1].mail' }, false],
-  ['nothing said', { epoch: 4, inbox: [] }, node, false],
+  ['no message', { epoch: 4, inbox: [] }, node, false],
 ])('only the next worker accepts the message that an effect was not started: %s', (_who, owned, asked, believed) => {
   expect(wasNotStarted(owned, asked)).toBe(believed)
 })

@@ -46,10 +46,16 @@ describe('the access check of a route', () => {
   test.each<[string, Access, string, string, string]>([
     ['anyone', words.anyone, 'in', 'in', 'in'],
     ['a token', words.token('webhook'), 'in', 'in', 'in'],
-    ['signed-in people', words.signedIn, 'unauthenticated', 'in', 'in'],
+    ['signed-in users', words.signedIn, 'unauthenticated', 'in', 'in'],
     ['operators', words.operator, 'unauthenticated', 'forbidden', 'in'],
     ['owners of the workspace', words.workspaceOwner, 'unauthenticated', 'forbidden', 'forbidden'],
-    ['them or operators', words.orOperator(words.workspaceOwner), 'unauthenticated', 'forbidden', 'in'],
+    [
+      'owners of the workspace or operators',
+      words.orOperator(words.workspaceOwner),
+      'unauthenticated',
+      'forbidden',
+      'in',
+    ],
   ])('checks an anonymous caller, a user and an operator on a route for %s', async (_what, access, ...expected) => {
     const callers = [stranger, contextOf(), contextOf({ operator: true })]
     expect(await Promise.all(callers.map((ctx) => outcome(access, ctx)))).toEqual(expected)
@@ -101,10 +107,10 @@ describe('the access check of a route', () => {
 
   test.each<[string, Standing | undefined, string, string]>([
     ['a member who names themselves', 'member', 'me', 'in'],
-    ['somebody without a role who names themselves', 'visible', 'me', 'in'],
-    ['a member who names somebody else', 'member', 'you', 'forbidden'],
-    ['an owner who names somebody else', 'owner', 'you', 'in'],
-    ['a stranger to it who names themselves', undefined, 'me', 'not_found'],
+    ['a user without a role who names themselves', 'visible', 'me', 'in'],
+    ['a member who names another user', 'member', 'you', 'forbidden'],
+    ['an owner who names another user', 'owner', 'you', 'in'],
+    ['a user without access to the team who names themselves', undefined, 'me', 'not_found'],
   ])('with orOneself: %s', async (_what, standing, user_id, expected) => {
     const params = { team_id: 't', user_id }
     const standings: Standings = { team: async () => standing }
@@ -129,8 +135,8 @@ describe('the access check of a route', () => {
   })
 
   test.each<[string, Record<string, string>, Standings]>([
-    ['no area answers for the kind', { workflow_id: 'wf_1' }, {}],
-    ['the path holds no id', {}, { workflow: async () => 'owner' }],
+    ['no area is registered for the kind', { workflow_id: 'wf_1' }, {}],
+    ['the path contains no id', {}, { workflow: async () => 'owner' }],
   ])('throws an internal error if %s', async (_what, params, standings) => {
     await expect(checkAccess(contextOf(), words.owner('workflow'), params, standings)).rejects.toThrow(
       'no standing is registered',

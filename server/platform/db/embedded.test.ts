@@ -156,14 +156,14 @@ describe('the embedded database', () => {
     await stop(second)
   })
 
-  slow('is reached over TCP where its directory is too deep for a socket', async () => {
+  slow('is reached over TCP if the path of its directory is too long for a socket', async () => {
     const deep = start({ dataDir: join(root, 'd'.repeat(100)) })
     const up = await deep.up
     expect(await peerOf(up.ownerUrl)).toBe('127.0.0.1')
     await stop(deep)
   })
 
-  slow('belongs to one program at a time: the second says so and ends', async () => {
+  slow('belongs to one program at a time: a second program reports that and exits', async () => {
     const first = start({ dataDir })
     const { ownerUrl } = await first.up
     const { code, errors } = await start({ dataDir }).ended
@@ -186,7 +186,7 @@ describe('the embedded database', () => {
     expect(isAlive(up.postmasterPid)).toBe(false)
   })
 
-  slow('killed under a running program comes back at the same address, adopted or not', async () => {
+  slow('is restarted at the same address if it is killed under a running program, adopted or not', async () => {
     const first = start({ dataDir })
     const { ownerUrl, postmasterPid } = await first.up
     await remember(ownerUrl)
@@ -214,26 +214,29 @@ describe('the embedded database', () => {
     await stop(second)
   })
 
-  slow('killed together with its program starts again with its data, although a busy backend was left', async () => {
-    const first = start({ dataDir })
-    const { ownerUrl, postmasterPid } = await first.up
-    await remember(ownerUrl)
-    const busy = await keepBusy(ownerUrl)
-    await kill(first)
-    signal(postmasterPid, 'SIGKILL')
-    await until(() => !isAlive(postmasterPid))
-    const cluster = join(dataDir, 'postgres', 'cluster')
-    expect(await serversIn(accountFor(cluster), [cluster])).not.toEqual([])
+  slow(
+    'starts with its data after it and its program were killed, even if a busy backend is still running',
+    async () => {
+      const first = start({ dataDir })
+      const { ownerUrl, postmasterPid } = await first.up
+      await remember(ownerUrl)
+      const busy = await keepBusy(ownerUrl)
+      await kill(first)
+      signal(postmasterPid, 'SIGKILL')
+      await until(() => !isAlive(postmasterPid))
+      const cluster = join(dataDir, 'postgres', 'cluster')
+      expect(await serversIn(accountFor(cluster), [cluster])).not.toEqual([])
 
-    const second = start({ dataDir })
-    const up = await second.up
-    expect(up.adopted).toBe(false)
-    expect(await remembered(up.ownerUrl)).toEqual([{ n: 42 }])
-    await busy.end().catch(() => {})
-    await stop(second)
-  })
+      const second = start({ dataDir })
+      const up = await second.up
+      expect(up.adopted).toBe(false)
+      expect(await remembered(up.ownerUrl)).toEqual([{ n: 42 }])
+      await busy.end().catch(() => {})
+      await stop(second)
+    },
+  )
 
-  slow('starts although a stale pid file names a process that lives', async () => {
+  slow('starts even if a stale pid file names a live process', async () => {
     const first = start({ dataDir })
     await first.up
     const cluster = join(dataDir, 'postgres', 'cluster')
@@ -249,7 +252,7 @@ describe('the embedded database', () => {
     await stop(second)
   })
 
-  slow('is brought to disk by the next start where the program ended before', async () => {
+  slow('is synced to disk at the next start if the program exited before the sync', async () => {
     const unsynced = join(dataDir, 'postgres', 'cluster.unsynced')
     const first = start({ dataDir })
     await first.up
@@ -262,7 +265,7 @@ describe('the embedded database', () => {
     await stop(second)
   })
 
-  slow('is made anew when the program was killed while making it', async () => {
+  slow('is created again if the program was killed during its creation', async () => {
     const first = start({ dataDir })
     await until(() => existsSync(join(dataDir, 'postgres', 'cluster.unfinished', 'global')))
     await kill(first)
@@ -287,7 +290,7 @@ test('a zombie process counts as dead', async () => {
 })
 
 describe.runIf(asRoot)('the embedded database of root', () => {
-  slow('works from a folder that only root can enter, and says where its data is', async () => {
+  slow('works from a folder that only root can enter, and reports where its data is', async () => {
     // A whole installation inside the closed folder, as left by an install without install scripts.
     const closed = join(root, 'closed')
     mkdirSync(closed, { mode: 0o700 })

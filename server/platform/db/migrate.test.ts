@@ -200,8 +200,8 @@ describe('migrations', () => {
 
     test.each([
       ['other migrations', [{ name: '9001_a.sql', sha256: 'a'.repeat(64) }], 18],
-      ['one that is missing', [{ name: '9000_z.sql', sha256: sha256(first) }], 18],
-      ['another server', [{ name: '9001_a.sql', sha256: sha256(first) }], 17],
+      ['a migration that is missing', [{ name: '9000_z.sql', sha256: sha256(first) }], 18],
+      ['another version of PostgreSQL', [{ name: '9001_a.sql', sha256: sha256(first) }], 17],
     ])('are not used if the schema is for %s', async (_what, migrations, server) => {
       await run(database.urls.owner, schemaOf(migrations, text, server))
       expect(await probe()).toEqual([{ n: 1 }])

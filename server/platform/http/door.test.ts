@@ -114,8 +114,8 @@ test('unknown callers, pages, and addresses outside the API are not refused here
 })
 
 test.each([
-  ['says so', [], { 'x-forwarded-for': '203.0.113.7' }],
-  ['says so itself', [], { via: '1.1 proxy' }],
+  ['sends X-Forwarded-For', [], { 'x-forwarded-for': '203.0.113.7' }],
+  ['sends Via', [], { via: '1.1 proxy' }],
   ['is trusted', ['10.0.0.0/8'], {}],
 ])(
   'a connection of a proxy that %s is not paused, because it also serves callers that were not refused',

@@ -92,8 +92,8 @@ test.each([
 })
 
 test.each([
-  ['a provider that is away', '/api/unreachable', 503, 'unreachable'],
-  ['a fault', '/api/broken', 500, 'broken'],
+  ['an unreachable provider', '/api/unreachable', 503, 'unreachable'],
+  ['an internal error', '/api/broken', 500, 'broken'],
 ])('%s is logged as an error, with its operation and its stack', async (_what, path, status, operation) => {
   expect((await callAt(base, 'POST', path)).status).toBe(status)
   const errors = lines.filter(({ level }) => level >= ERROR)

@@ -37,20 +37,25 @@ async function send(
 const get = (path: string, more = ''): string => `GET ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n${more}\r\n`
 
 test.each([
-  ['what is no HTTP at all', ['hello\r\n\r\n'], 400, 'malformed'],
-  ['a header that is none', [get('/api/companies', 'a b: c\r\n')], 400, 'malformed'],
+  ['a request that is not HTTP', ['hello\r\n\r\n'], 400, 'malformed'],
+  ['an invalid header', [get('/api/companies', 'a b: c\r\n')], 400, 'malformed'],
   [
-    'two lengths',
+    'a second Content-Length',
     [`POST /api/companies HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n{}`],
     400,
     'malformed',
   ],
-  ['headers without end', [get('/api/companies', `x: ${'y'.repeat(40_000)}\r\n`)], 431, 'headers_too_large'],
-  ['an endless address', [get(`/api/${'y'.repeat(40_000)}`)], 431, 'headers_too_large'],
-  ['a long part of an address', [get(`/api/companies/${'y'.repeat(3_000)}`)], 414, 'address_too_long'],
-  ['an escape that is none', [get('/api/companies/%zz')], 400, 'malformed'],
-  ['an escape that is no UTF-8', [get('/api/companies/%ff%fe')], 400, 'malformed'],
-  ['an address that is not there', [get('/api/nothing')], 404, 'route_not_found'],
+  [
+    'a header section that is too large',
+    [get('/api/companies', `x: ${'y'.repeat(40_000)}\r\n`)],
+    431,
+    'headers_too_large',
+  ],
+  ['a request line that is too long', [get(`/api/${'y'.repeat(40_000)}`)], 431, 'headers_too_large'],
+  ['a path segment that is too long', [get(`/api/companies/${'y'.repeat(3_000)}`)], 414, 'address_too_long'],
+  ['an invalid percent escape', [get('/api/companies/%zz')], 400, 'malformed'],
+  ['a percent escape that is not UTF-8', [get('/api/companies/%ff%fe')], 400, 'malformed'],
+  ['an unknown path', [get('/api/nothing')], 404, 'route_not_found'],
 ])('%s is refused with a problem', async (_name, parts, status, code) => {
   const answer = await send(...parts)
   expect([answer.status, answer.body.status, answer.body.code]).toEqual([status, status, code])

@@ -103,12 +103,12 @@ describe('a request that calls an outside service', () => {
           [replay.keyHash],
         )
       )[0]?.old ?? true
-    await until(async () => !(await age()), 'the note')
+    await until(async () => !(await age()), 'the idempotency record')
     // Makes the record look as if the call had been running for long.
     await service().sql(`update idempotency_keys set created_at = now() - interval '61 seconds' where key_hash = $1`, [
       replay.keyHash,
     ])
-    await until(async () => !(await age()), 'the note to be renewed')
+    await until(async () => !(await age()), 'the renewal of the idempotency record')
     const second = onceOutside(service().db, replay, async () => {
       calls += 1
       return answer('again')
@@ -129,7 +129,7 @@ describe('a request that calls an outside service', () => {
       })
       return answer('done')
     })
-    await until(async () => begun, 'the first to begin')
+    await until(async () => begun, 'the start of the first call')
     await expect(onceOutside(service().db, replay, async () => answer('again'))).rejects.toMatchObject({
       code: 'unavailable',
     })

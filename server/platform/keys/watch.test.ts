@@ -48,7 +48,7 @@ describe('a process that watches the keys', () => {
         )
       ).rows[0].n
     watch()
-    await until(async () => (await waiting()) > 0, 'a look that waits')
+    await until(async () => (await waiting()) > 0, 'a check that waits for the lock')
     await keys.stop()
     expect(await waiting()).toBe(1)
     await admin.query('rollback')
@@ -56,7 +56,7 @@ describe('a process that watches the keys', () => {
 
   test('removes its report when it stops', async () => {
     watch()
-    await until(async () => (await keys.state()).processes.length === 1, 'its first sign')
+    await until(async () => (await keys.state()).processes.length === 1, 'the first report')
     await keys.stop()
     expect((await keys.state()).processes).toEqual([])
   })

@@ -134,14 +134,14 @@ describe('a request', () => {
 
   it.each<[string, Partial<OutgoingRequest>]>([
     ['a line break in a header', { headers: { 'x-a': 'a\r\nHost: internal' } }],
-    ['a lone line feed', { headers: { 'x-a': 'a\nb' } }],
+    ['a lone line feed in a header', { headers: { 'x-a': 'a\nb' } }],
     ['a NUL in a header', { headers: { 'x-a': 'a\0b' } }],
     ['a line break in a header name', { headers: { 'x-a\r\nx-b': '1' } }],
-    ['another host', { headers: { Host: 'internal' } }],
-    ['its own length', { headers: { 'Content-Length': '3' } }],
-    ['chunked by hand', { headers: { 'transfer-encoding': 'chunked' } }],
-    ['an upgrade', { headers: { upgrade: 'h2c' } }],
-    ['a tunnel', { method: 'CONNECT' }],
+    ['its own Host header', { headers: { Host: 'internal' } }],
+    ['its own Content-Length header', { headers: { 'Content-Length': '3' } }],
+    ['its own Transfer-Encoding header', { headers: { 'transfer-encoding': 'chunked' } }],
+    ['an Upgrade header', { headers: { upgrade: 'h2c' } }],
+    ['the method CONNECT', { method: 'CONNECT' }],
     ['a line break in the method', { method: 'GET / HTTP/1.1\r\nX: ' }],
   ])('with %s is refused', async (_name, wrong) => {
     expect((await failureOf({ url: at('/ok'), ...wrong })).code).toBe('request_invalid')

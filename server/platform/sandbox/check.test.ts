@@ -37,17 +37,32 @@ describe('code', () => {
     `${line} "${name}" is not defined; code has no network, files, timers or packages`
 
   it.each([
-    ['a body', 'const a = input\nreturn fetch(a)', undefinedName(2, 'fetch'), 'not defined'],
-    ['a module', 'export default () =>\n  process.env', undefinedName(2, 'process'), 'not defined'],
-    ['TypeScript', 'const n: number = 1\nreturn helper(n as any)', undefinedName(2, 'helper'), 'not defined'],
-    ['an assignment', 'result = 1', undefinedName(1, 'result'), 'not defined'],
     [
-      'a package',
+      'an undefined name in a function body',
+      'const a = input\nreturn fetch(a)',
+      undefinedName(2, 'fetch'),
+      'not defined',
+    ],
+    [
+      'an undefined name in a module',
+      'export default () =>\n  process.env',
+      undefinedName(2, 'process'),
+      'not defined',
+    ],
+    [
+      'an undefined name in TypeScript',
+      'const n: number = 1\nreturn helper(n as any)',
+      undefinedName(2, 'helper'),
+      'not defined',
+    ],
+    ['an assignment to an undefined name', 'result = 1', undefinedName(1, 'result'), 'not defined'],
+    [
+      'the import of a package',
       'export default async () => (await import("fs")).x',
       '1 "fs" cannot be imported; code has no packages',
       'fs',
     ],
-    ['no code', 'return (', '– neither JavaScript nor TypeScript: ', 'neither JavaScript nor TypeScript'],
+    ['text that is not code', 'return (', '– neither JavaScript nor TypeScript: ', 'neither JavaScript nor TypeScript'],
   ])('%s is refused before it runs, like at run time', async (_what, source, told, atRun) => {
     expect(await code(source)).toEqual([expect.stringContaining(told)])
     expect(await runs(source)).toContain(atRun)

@@ -113,7 +113,7 @@ describe('a pool of sandbox processes', () => {
     expect(started.filter(({ usable }) => usable)).toHaveLength(2)
   })
 
-  slow('gives nobody a process that is being ended, also while it still lives', async () => {
+  slow('never assigns a process that is being ended, even while it is still alive', async () => {
     const pool = open(2)
     await Promise.all([one(pool), one(pool)])
     for (const process of started) process.end()

@@ -57,7 +57,7 @@ describe('JSONata', () => {
 describe('code', () => {
   it.each<[string, string, Json, Json]>([
     ['the body of a function', 'return input.x * 2', { x: 4 }, 8],
-    ['a body that waits', 'const y = await Promise.resolve(input); return [y]', 1, [1]],
+    ['a body that awaits', 'const y = await Promise.resolve(input); return [y]', 1, [1]],
     ['a module', 'const k = 2\nexport default (input) => ({ y: input.x * k })', { x: 4 }, { y: 8 }],
     ['an asynchronous module', 'export default async (input) => input', 'a', 'a'],
     ['TypeScript', 'type A = { x: number }\nexport default ({ x }: A): number => x + 1', { x: 4 }, 5],
@@ -182,24 +182,24 @@ describe('bombs', () => {
     'nested maps': '$map([1..9999], function($a) { $map([1..9999], function($b) { $a * $b }) })',
     'text doubling': '($d := function($s, $n) { $n = 0 ? $s : $d($s & $s, $n - 1) }; $length($d("x", 32)))',
     'a padded text': '$length($pad("x", 999999999))',
-    'evaluated again': '($f := function($x) { $eval("$f(1)", {"f": $f}) }; $f(1))',
-    'sorting without end': '$sort([1..99999], function($a, $b) { true })',
+    'recursive evaluation': '($f := function($x) { $eval("$f(1)", {"f": $f}) }; $f(1))',
+    'endless sorting': '$sort([1..99999], function($a, $b) { true })',
   }
   const scripts: Record<string, string> = {
-    'endless loop': 'while (true) {}',
+    'an endless loop': 'while (true) {}',
     'deep recursion': 'const f = () => f() + 1; return f()',
-    'memory in lists': 'const a = []; while (true) a.push(new Array(10000).fill(a.length))',
+    'lists that fill the memory': 'const a = []; while (true) a.push(new Array(10000).fill(a.length))',
     'a large result': 'return "x".repeat(20 * 1024 * 1024)',
   }
   const moreScripts: Record<string, string> = {
-    'endless promise loop': 'const f = () => Promise.resolve().then(f); await f()',
-    'memory in text': 'let s = "x"; while (true) s += s',
+    'an endless promise loop': 'const f = () => Promise.resolve().then(f); await f()',
+    'a text that fills the memory': 'let s = "x"; while (true) s += s',
     'a huge buffer': 'return new Uint8Array(2 ** 31).length',
     'a catastrophic pattern': 'return /^(a+)+$/.test("a".repeat(50) + "!")',
-    'a getter without end': 'return { get a() { while (true) {} } }',
-    'toJSON without end': 'return { toJSON() { return this.toJSON() } }',
-    'a deep result': 'let a = 1; for (let i = 0; i < 100000; i++) a = [a]; return a',
-    'source nested without end': `return ${'['.repeat(20_000)}${']'.repeat(20_000)}`,
+    'an endless getter': 'return { get a() { while (true) {} } }',
+    'an endless toJSON': 'return { toJSON() { return this.toJSON() } }',
+    'a deeply nested result': 'let a = 1; for (let i = 0; i < 100000; i++) a = [a]; return a',
+    'deeply nested source': `return ${'['.repeat(20_000)}${']'.repeat(20_000)}`,
   }
 
   const expressionDies = async (_name: string, expression: string): Promise<void> => {
@@ -207,15 +207,15 @@ describe('bombs', () => {
       /^(sandbox_timeout|sandbox_memory|transform_failed|result_too_large)$/,
     )
   }
-  it.each(Object.entries(jsonata))('a JSONata %s is stopped', expressionDies)
-  slow.each(Object.entries(moreJsonata))('a JSONata %s dies', expressionDies)
+  it.each(Object.entries(jsonata))('JSONata with %s is stopped', expressionDies)
+  slow.each(Object.entries(moreJsonata))('JSONata with %s is stopped', expressionDies)
 
   const codeDies = async (_name: string, source: string): Promise<void> => {
     const { code: reason } = await failureOf(code(source, null, { timeMs: 300, memoryMb: 32 }))
     expect(reason).toMatch(/^(sandbox_timeout|sandbox_memory|code_failed|result_too_large)$/)
   }
   it.each(Object.entries(scripts))('code with %s is stopped', codeDies)
-  slow.each(Object.entries(moreScripts))('code with %s dies', codeDies)
+  slow.each(Object.entries(moreScripts))('code with %s is stopped', codeDies)
 
   it('affect neither the main thread nor other workspaces', async () => {
     await transform('1')

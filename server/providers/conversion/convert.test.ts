@@ -141,9 +141,9 @@ describe('workbooks', () => {
 
 describe('archives', () => {
   test.each<[string, Buffer]>([
-    ['a path that leads out', writeZip([{ name: '../x', bytes: Buffer.from('x') }])],
+    ['a path outside the archive', writeZip([{ name: '../x', bytes: Buffer.from('x') }])],
     ['an absolute path', writeZip([{ name: '/etc/x', bytes: Buffer.from('x') }])],
-    ['a bomb', writeZip([{ name: 'x', bytes: Buffer.alloc(160 << 20) }])],
+    ['a decompression bomb', writeZip([{ name: 'x', bytes: Buffer.alloc(160 << 20) }])],
     [
       'the same name twice',
       writeZip([
@@ -152,7 +152,7 @@ describe('archives', () => {
       ]),
     ],
     ['a link', linked()],
-    ['damage', damaged()],
+    ['damaged data', damaged()],
   ])('with %s are refused', async (_what, archive) => {
     expect(await of('zip', 'files', archive)).toBe('! archive_refused')
   })

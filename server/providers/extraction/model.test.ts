@@ -84,7 +84,7 @@ describe('values by a language model', () => {
 
   test.each([
     ['refuses', refuse('no'), 'model_refused'],
-    ['talks', say('Sure!'), 'model_output_invalid'],
+    ['answers with text', say('Sure!'), 'model_output_invalid'],
   ])('are a problem for the caller if the model %s', async (_what, answer, code) => {
     fake.otherwise(answer)
     const error = await extract().catch((thrown: unknown) => thrown)

@@ -159,7 +159,7 @@ describe.each(ways)('a language model over %s', (_name, way) => {
   test.each([
     ['text instead of JSON', say('I would rather talk')],
     ['JSON of another form', json(['Ada'])],
-    ['half an object', say('{"name": "Ad')],
+    ['a truncated object', say('{"name": "Ad')],
   ])('does not accept %s', async (_what, answer) => {
     fake.otherwise(answer)
     expect((await problemOf(model.generateObject({ ...hello, schema: person }))).code).toBe('model_output_invalid')
@@ -227,7 +227,7 @@ describe.each(ways)('a language model over %s', (_name, way) => {
 
   test.each([
     ['the model refuses', refuse('I cannot help with that')],
-    ['a filter of the provider steps in', filtered()],
+    ['a filter of the provider applies', filtered()],
   ])('reports a refusal when %s', async (_what, answer) => {
     fake.otherwise(answer)
     expect((await problemOf(model.generate(hello))).code).toBe('model_refused')
@@ -254,7 +254,7 @@ describe.each(ways)('a language model over %s', (_name, way) => {
   test.each([
     ['a rate limit', status(429), 'provider_busy', 3],
     ['a broken server', status(500), 'provider_unavailable', 3],
-    ['an answer of another kind', raw('{"hello": "world"}'), 'provider_unavailable', 3],
+    ['an unexpected answer', raw('{"hello": "world"}'), 'provider_unavailable', 3],
     [
       'a refused request',
       status(400, { error: { message: 'no', type: 'x', code: 'context_length_exceeded' } }),
@@ -262,7 +262,7 @@ describe.each(ways)('a language model over %s', (_name, way) => {
       1,
     ],
     [
-      'used up credit',
+      'used-up credit',
       status(429, { error: { message: 'pay', type: 'x', code: 'insufficient_quota' } }),
       'provider_refused',
       1,

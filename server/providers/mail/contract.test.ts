@@ -102,7 +102,7 @@ describe.each<[string, () => Mail, () => Promise<Received[]>]>([
     ['a header in a recipient', { to: ['a@example.org\r\nBcc: evil@example.org'] }],
     ['a name and a group', { to: ['Group: a@example.org;'] }],
     ['a header in the subject', { subject: 'a\r\nBcc: evil@example.org' }],
-    ['nothing to say', { text: undefined, html: undefined }],
+    ['neither text nor HTML', { text: undefined, html: undefined }],
     ['too many recipients', { to: Array.from({ length: 51 }, (_, i) => `a${i}@example.org`) }],
   ])('with %s is refused', async (_name, wrong) => {
     const before = (await read()).length

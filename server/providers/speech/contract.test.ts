@@ -56,8 +56,8 @@ describe.each(providers)('%s', (_name, speech) => {
   test.each([
     ['a text of 4,097 characters', { text: 'a'.repeat(4097) }, 'text_too_long'],
     ['an empty text', { text: '' }, 'text_unspeakable'],
-    ['blanks', { text: ' \n\t ' }, 'text_unspeakable'],
-    ['a voice nobody has', { text: 'Hello.', voice: '../../etc/passwd' }, 'unknown_voice'],
+    ['only spaces', { text: ' \n\t ' }, 'text_unspeakable'],
+    ['an unknown voice', { text: 'Hello.', voice: '../../etc/passwd' }, 'unknown_voice'],
   ])('refuses %s', async (_what, request, code) => {
     await expect(speech.synthesize({ format: 'mp3', ...request })).rejects.toMatchObject({ code })
   })
@@ -73,7 +73,7 @@ describe.each(providers)('%s', (_name, speech) => {
 describe('the local voice', () => {
   const [, speech] = providers[0] as [string, Speech]
 
-  slow('says signs, accents and money as words', async () => {
+  slow('speaks symbols, accented letters and amounts of money as words', async () => {
     const { bytes } = await speech.synthesize({ text: 'Café “Zoë” & sons: €12 — 50%', format: 'wav' })
     const { text } = await ear.transcribe({ bytes })
     expect(text.toLowerCase()).toMatch(/and sons/)
@@ -120,16 +120,16 @@ describe('a service', () => {
   }
 
   test.each([
-    ['refuses the key', async () => new Response('{}', { status: 401 }), 'provider_unavailable'],
-    ['is overrun', async () => new Response('{}', { status: 429 }), 'provider_busy'],
+    ['rejects the key', async () => new Response('{}', { status: 401 }), 'provider_unavailable'],
+    ['is overloaded', async () => new Response('{}', { status: 429 }), 'provider_busy'],
     ['fails', async () => new Response('oops', { status: 503 }), 'provider_unavailable'],
     [
-      'sends us elsewhere',
+      'redirects',
       async () => new Response('', { status: 307, headers: { location: 'http://127.0.0.1:9/' } }),
       'provider_unavailable',
     ],
-    ['answers with a page', async () => new Response('<html>hello</html>'), 'provider_unavailable'],
-    ['answers with nothing', async () => new Response(Buffer.alloc(0)), 'provider_unavailable'],
+    ['returns an HTML page', async () => new Response('<html>hello</html>'), 'provider_unavailable'],
+    ['returns no data', async () => new Response(Buffer.alloc(0)), 'provider_unavailable'],
   ])('that %s is reported with a specific code', async (_what, handle, code) => {
     await expect(speakThrough(handle)).rejects.toMatchObject({ code })
   })

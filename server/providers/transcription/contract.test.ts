@@ -16,7 +16,7 @@ const limits = { bytes: 1024 * 1024, duration_s: 20 }
 const openai = { baseUrl: standIn.baseUrl, apiKey: STAND_IN_KEY, audio, limits }
 
 const providers: [string, Transcription][] = [
-  ['the local ear', makeLocalTranscription({ audio, limits })],
+  ['the local model', makeLocalTranscription({ audio, limits })],
   ['an OpenAI-compatible service', makeOpenAiTranscription(openai)],
 ]
 
@@ -56,9 +56,9 @@ describe.each(providers)('%s', (_name, transcription) => {
       () => Buffer.concat([clips.wav as Buffer, Buffer.alloc(limits.bytes)]),
       'audio_too_large',
     ],
-    ['more minutes than allowed', () => noise(22), 'audio_too_long'],
-    ['a page that says it is audio', () => Buffer.from('<!doctype html><p>audio/mpeg</p>'), 'unsupported_audio'],
-    ['nothing', () => Buffer.alloc(0), 'audio_unreadable'],
+    ['a longer recording than allowed', () => noise(22), 'audio_too_long'],
+    ['an HTML page', () => Buffer.from('<!doctype html><p>audio/mpeg</p>'), 'unsupported_audio'],
+    ['an empty file', () => Buffer.alloc(0), 'audio_unreadable'],
   ])('refuses %s', async (_what, bytes, code) => {
     await expect(transcription.transcribe({ bytes: bytes() })).rejects.toMatchObject({ code })
   })
@@ -83,7 +83,7 @@ describe.each(providers)('%s', (_name, transcription) => {
 describe('the local transcription', () => {
   test.each([
     ['pauses of two seconds', 64_000],
-    ['hardly a pause', 6400],
+    ['pauses of a fifth of a second', 6400],
   ])('transcribes all of a recording longer than one window, with %s', async (_what, pause_bytes) => {
     const part = (clips.wav as Buffer).subarray(44)
     const recording = Buffer.concat([...Array(8)].flatMap(() => [part, Buffer.alloc(pause_bytes)]))
@@ -115,11 +115,11 @@ describe('a service', () => {
   }
 
   test.each([
-    ['refuses the key', async () => new Response('{}', { status: 401 }), 'provider_unavailable'],
-    ['is overrun', async () => new Response('{}', { status: 429 }), 'provider_busy'],
-    ['answers with a page', async () => new Response('<html>'), 'provider_unavailable'],
-    ['answers without a text', async () => Response.json(null), 'provider_unavailable'],
-    ['hears nobody', async () => Response.json({ text: ' ' }), 'audio_silent'],
+    ['rejects the key', async () => new Response('{}', { status: 401 }), 'provider_unavailable'],
+    ['is overloaded', async () => new Response('{}', { status: 429 }), 'provider_busy'],
+    ['returns an HTML page', async () => new Response('<html>'), 'provider_unavailable'],
+    ['returns no text', async () => Response.json(null), 'provider_unavailable'],
+    ['recognizes no speech', async () => Response.json({ text: ' ' }), 'audio_silent'],
   ])('that %s is reported with a specific code', async (_what, handle, code) => {
     await expect(through(handle)).rejects.toMatchObject({ code })
   })

@@ -183,7 +183,7 @@ describe.each(KINDS.filter((kind) => isWhole || !isSlow(kind)))('%s', (kind) => 
   test.each([
     ['a table', { table: 'a"`; drop table b' }, 'is not the name of a table'],
     ['a column', { columns: ['id', 'n"` --'] }, 'is not the name of a column'],
-    ['a key that the rows lack', { key: ['other'] }, 'no key column'],
+    ['a key column that the rows do not have', { key: ['other'] }, 'no key column'],
   ])('refuses an invalid name: %s', (_what, more, message) => {
     const rows = { table: 'leads', columns: ['id', 'name'], rows: [[1, 'x']], key: [], ...more }
     expect(() => warehouses[kind].writing!.statementsFor(rows)).toThrow(message)

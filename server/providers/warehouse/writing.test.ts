@@ -29,7 +29,7 @@ describe('the statements that write rows', () => {
       ],
     ],
     [
-      'postgres upsert of keys alone',
+      'postgres upsert of key columns only',
       postgresDialect,
       { key: ['id', 'name'] },
       ['insert into "sales"."leads" ("id", "name") values ($1, $2), ($3, $4) on conflict ("id", "name") do nothing'],
@@ -52,7 +52,7 @@ describe('the statements that write rows', () => {
       ],
     ],
     [
-      'mysql upsert of keys alone',
+      'mysql upsert of key columns only',
       mysqlDialect,
       { columns: ['id'], rows: [[1]], key: ['id'] },
       ['insert into `sales`.`leads` (`id`) values (?) on duplicate key update `id` = values(`id`)'],
@@ -66,7 +66,7 @@ describe('the statements that write rows', () => {
       ],
     ],
     [
-      'sqlserver upsert of keys alone',
+      'sqlserver upsert of key columns only',
       sqlserverDialect,
       { columns: ['id'], rows: [[1]], key: ['id'] },
       [
@@ -107,14 +107,14 @@ describe('the statements that write rows', () => {
   })
 
   test.each<[string, Partial<Rows>, string]>([
-    ['a table that ends the quotes', { table: 'a"; drop table b' }, 'is not the name of a table'],
-    ['a table of four parts', { table: 'a.b.c.d' }, 'is not the name of a table'],
-    ['an empty table', { table: '' }, 'is not the name of a table'],
-    ['a column that ends the quotes', { columns: ['id', 'n" = 1 --'] }, 'is not the name of a column'],
-    ['a bracket in a column', { columns: ['id', 'n]'] }, 'is not the name of a column'],
-    ['a backtick in a column', { columns: ['id', 'n`'] }, 'is not the name of a column'],
+    ['a table name with a quote', { table: 'a"; drop table b' }, 'is not the name of a table'],
+    ['a table name of four parts', { table: 'a.b.c.d' }, 'is not the name of a table'],
+    ['an empty table name', { table: '' }, 'is not the name of a table'],
+    ['a column name with a quote', { columns: ['id', 'n" = 1 --'] }, 'is not the name of a column'],
+    ['a bracket in a column name', { columns: ['id', 'n]'] }, 'is not the name of a column'],
+    ['a backtick in a column name', { columns: ['id', 'n`'] }, 'is not the name of a column'],
     ['no columns', { columns: [] }, 'have no columns'],
-    ['a key that the rows do not have', { key: ['other'] }, 'no key column "other"'],
+    ['a key column that the rows do not have', { key: ['other'] }, 'no key column "other"'],
   ])('refuse %s', (_what, more, message) => {
     for (const dialect of [postgresDialect, mysqlDialect, sqlserverDialect])
       expect(() => textsOf(dialect, rows(more))).toThrow(message)

@@ -38,7 +38,7 @@ const run = { workspace_id: newId(), run_id: newId(), job_id: newId(), legacy_re
 
 test.each([
   ['planning', (tx: Tx) => insertRecords(tx, run, 0, [])],
-  ['reading what came of records', (tx: Tx) => readOutcomes(tx, run, 0, 100)],
+  ['reading the results of records', (tx: Tx) => readOutcomes(tx, run, 0, 100)],
 ])('%s finds a result by the hash of its record, without reading all results of the job', async (_what, ask) => {
   const conditions = await conditionsOf(ask)
   expect(conditions).not.toEqual([])

@@ -59,15 +59,15 @@ describe('a limit of cost or tokens', () => {
   })
 
   test.each<[string, number | null, number | null, { cost: number; tokens: number }, number, number, number]>([
-    ['without a cap as many as wanted', null, null, { cost: 9, tokens: 9 }, 3, 5, Number.POSITIVE_INFINITY],
-    ['four before it is known what one costs', 1, null, { cost: 0, tokens: 0 }, 0, 0, 4],
-    ['less those under way', 1, null, { cost: 0, tokens: 0 }, 0, 3, 1],
-    ['as many as still fit', null, 100, { cost: 0, tokens: 40 }, 4, 0, 6],
-    ['a part of one counts as one', null, 100, { cost: 0, tokens: 45 }, 3, 0, 4],
-    ['those under way fill it', null, 100, { cost: 0, tokens: 40 }, 4, 6, 0],
-    ['never fewer than none', null, 100, { cost: 0, tokens: 40 }, 4, 9, 0],
-    ['the tighter of the two', 10, 100, { cost: 5, tokens: 40 }, 4, 0, 4],
-    ['a cost that nobody tells does not bind', 10, null, { cost: 0, tokens: 40 }, 4, 0, Number.POSITIVE_INFINITY],
+    ['any number without a limit', null, null, { cost: 9, tokens: 9 }, 3, 5, Number.POSITIVE_INFINITY],
+    ['four before the cost of one is known', 1, null, { cost: 0, tokens: 0 }, 0, 0, 4],
+    ['minus the running executions', 1, null, { cost: 0, tokens: 0 }, 0, 3, 1],
+    ['only what the rest of the limit allows', null, 100, { cost: 0, tokens: 40 }, 4, 0, 6],
+    ['a fraction is rounded up', null, 100, { cost: 0, tokens: 45 }, 3, 0, 4],
+    ['none if the running executions use up the limit', null, 100, { cost: 0, tokens: 40 }, 4, 6, 0],
+    ['never a negative number', null, 100, { cost: 0, tokens: 40 }, 4, 9, 0],
+    ['the lower number of the two limits', 10, 100, { cost: 5, tokens: 40 }, 4, 0, 4],
+    ['any number if no cost is reported', 10, null, { cost: 0, tokens: 40 }, 4, 0, Number.POSITIVE_INFINITY],
   ])('allows further executions: %s', (_what, cost, tokens, spent, ended, open, room) => {
     expect(roomUnderCap(caps(cost, tokens), spent, ended, open)).toBe(room)
   })
@@ -98,40 +98,65 @@ describe('an execution that ended', () => {
   const ELSEWHERE = { status: 'failed', remember: false }
   const AGAIN = { status: 'pending', again_in_s: 2 }
   test.each<[string, Partial<Ending>, number, object]>([
-    ['succeeded', { status: 'succeeded' }, 1, { status: 'succeeded' }],
+    ['succeeded: the record succeeds', { status: 'succeeded' }, 1, { status: 'succeeded' }],
     ['was cancelled: the next run tries the record', { status: 'cancelled' }, 1, { status: 'failed', remember: false }],
-    ['took too long', { status: 'timed_out', code: 'timeout' }, 1, AGAIN],
-    ['took too long for the last time', { status: 'timed_out', code: 'timeout' }, 3, FAILED],
-    ['killed its workers', { status: 'waiting', poison: true }, 1, FAILED],
-    ['failed without a reason', {}, 1, AGAIN],
-    ['failed for a reason that nobody calls permanent', { code: 'away' }, 1, AGAIN],
-    ['failed so before', { code: 'away' }, 2, { status: 'pending', again_in_s: 6 }],
-    ['failed so for the last time', { code: 'away' }, 3, FAILED],
-    ['failed so once more after that', { code: 'away' }, 4, FAILED],
-    ['got a 422', { code: 'http_status', http_status: '422' }, 1, FAILED],
-    ['got a 404', { code: 'http_status', http_status: '404' }, 1, FAILED],
-    ['got a 429', { code: 'http_status', http_status: '429' }, 1, AGAIN],
-    ['got a 408', { code: 'http_status', http_status: '408' }, 1, AGAIN],
-    ['got a 500', { code: 'http_status', http_status: '500' }, 1, AGAIN],
-    ['got a 503', { code: 'http_status', http_status: '503' }, 1, AGAIN],
-    ['got a 501', { code: 'http_status', http_status: '501' }, 1, FAILED],
-    ['got a status that is not told', { code: 'http_status' }, 1, FAILED],
-    ['did not reach a warehouse', { code: 'warehouse_failed', step: 'connect' }, 1, AGAIN],
-    ['did not find a warehouse', { code: 'warehouse_failed', step: 'resolve' }, 1, AGAIN],
-    ['sent a wrong statement', { code: 'warehouse_failed', step: 'read' }, 1, FAILED],
-    ['could not sign in', { code: 'warehouse_failed', step: 'sign_in' }, 1, ELSEWHERE],
-    ['lacked a right', { code: 'credential_not_allowed' }, 1, ELSEWHERE],
-    ['lacked a model', { code: 'provider_not_configured' }, 1, ELSEWHERE],
-    ['had wrong arguments', { code: 'args_invalid' }, 1, FAILED],
-    ['may have had its effect', { code: 'outcome_unknown' }, 1, FAILED],
-    ['was refused by the model', { code: 'provider_refused' }, 1, FAILED],
-    ['found the model busy', { code: 'provider_busy' }, 1, AGAIN],
-    ['failed at a node that calls it permanent', { code: 'service_refused', permanent: true }, 1, FAILED],
-    ['took too long at a node that calls it permanent', { status: 'timed_out', permanent: true }, 1, AGAIN],
-    ['had its credential rejected', { code: 'credential_rejected', permanent: true }, 1, ELSEWHERE],
-    ['used up the plan', { code: 'quota_exceeded', permanent: true }, 1, ELSEWHERE],
-    ['came to a node that fails', { code: 'spoiled', node_id: 'boom' }, 1, FAILED],
-    ['failed so at another node', { code: 'spoiled', node_id: 'other' }, 1, AGAIN],
+    ['timed out: the record is retried', { status: 'timed_out', code: 'timeout' }, 1, AGAIN],
+    ['timed out in the last attempt: the record fails', { status: 'timed_out', code: 'timeout' }, 3, FAILED],
+    ['killed its workers: the record fails', { status: 'waiting', poison: true }, 1, FAILED],
+    ['failed without an error code: the record is retried', {}, 1, AGAIN],
+    ['failed with an unknown code: the record is retried', { code: 'away' }, 1, AGAIN],
+    [
+      'failed with an unknown code a second time: the record is retried later',
+      { code: 'away' },
+      2,
+      { status: 'pending', again_in_s: 6 },
+    ],
+    ['failed with an unknown code in the last attempt: the record fails', { code: 'away' }, 3, FAILED],
+    ['failed with an unknown code after the last attempt: the record fails', { code: 'away' }, 4, FAILED],
+    ['got a 422: the record fails', { code: 'http_status', http_status: '422' }, 1, FAILED],
+    ['got a 404: the record fails', { code: 'http_status', http_status: '404' }, 1, FAILED],
+    ['got a 429: the record is retried', { code: 'http_status', http_status: '429' }, 1, AGAIN],
+    ['got a 408: the record is retried', { code: 'http_status', http_status: '408' }, 1, AGAIN],
+    ['got a 500: the record is retried', { code: 'http_status', http_status: '500' }, 1, AGAIN],
+    ['got a 503: the record is retried', { code: 'http_status', http_status: '503' }, 1, AGAIN],
+    ['got a 501: the record fails', { code: 'http_status', http_status: '501' }, 1, FAILED],
+    ['got an unknown status: the record fails', { code: 'http_status' }, 1, FAILED],
+    [
+      'could not connect to a warehouse: the record is retried',
+      { code: 'warehouse_failed', step: 'connect' },
+      1,
+      AGAIN,
+    ],
+    [
+      'could not resolve the host of a warehouse: the record is retried',
+      { code: 'warehouse_failed', step: 'resolve' },
+      1,
+      AGAIN,
+    ],
+    ['sent an invalid statement: the record fails', { code: 'warehouse_failed', step: 'read' }, 1, FAILED],
+    ['could not sign in: the next run tries the record', { code: 'warehouse_failed', step: 'sign_in' }, 1, ELSEWHERE],
+    ['had no access to a credential: the next run tries the record', { code: 'credential_not_allowed' }, 1, ELSEWHERE],
+    ['had no configured model: the next run tries the record', { code: 'provider_not_configured' }, 1, ELSEWHERE],
+    ['had invalid arguments: the record fails', { code: 'args_invalid' }, 1, FAILED],
+    ['has an unknown outcome: the record fails', { code: 'outcome_unknown' }, 1, FAILED],
+    ['was refused by the model: the record fails', { code: 'provider_refused' }, 1, FAILED],
+    ['found the model busy: the record is retried', { code: 'provider_busy' }, 1, AGAIN],
+    ['failed with a permanent error: the record fails', { code: 'service_refused', permanent: true }, 1, FAILED],
+    ['timed out with a permanent error: the record is retried', { status: 'timed_out', permanent: true }, 1, AGAIN],
+    [
+      'had its credential rejected: the next run tries the record',
+      { code: 'credential_rejected', permanent: true },
+      1,
+      ELSEWHERE,
+    ],
+    ['exceeded the quota: the next run tries the record', { code: 'quota_exceeded', permanent: true }, 1, ELSEWHERE],
+    ['failed at a fail node: the record fails', { code: 'spoiled', node_id: 'boom' }, 1, FAILED],
+    [
+      'failed with the code of a fail node at another node: the record is retried',
+      { code: 'spoiled', node_id: 'other' },
+      1,
+      AGAIN,
+    ],
   ])('%s', (_what, more, attempt, expected) => {
     expect(verdictOf(ending(more), attempt, { retry, failNodes })).toEqual(expected)
   })
@@ -226,19 +251,25 @@ describe('a record', () => {
 
   const size = { size: { $ref: 'record.size' } }
   test.each<[string, string, string, Partial<PlanBy>, boolean]>([
-    ['without a mapping: a changed column', '{"a":1,"size":2}', '{"a":9,"size":2}', {}, false],
-    ['a column that the mapping does not use', '{"a":1,"size":2}', '{"a":9,"size":2}', { mapping: size }, true],
-    ['a column that it uses', '{"a":1,"size":2}', '{"a":1,"size":3}', { mapping: size }, false],
-    ['one input of two keys', '{"k":1,"size":2}', '{"k":2,"size":2}', { mapping: size, key_column: 'k' }, false],
+    ['a changed column without a mapping', '{"a":1,"size":2}', '{"a":9,"size":2}', {}, false],
+    ['a changed column that the mapping does not use', '{"a":1,"size":2}', '{"a":9,"size":2}', { mapping: size }, true],
+    ['a changed column that the mapping uses', '{"a":1,"size":2}', '{"a":1,"size":3}', { mapping: size }, false],
     [
-      'one input of one key',
+      'the same mapped values under two keys',
+      '{"k":1,"size":2}',
+      '{"k":2,"size":2}',
+      { mapping: size, key_column: 'k' },
+      false,
+    ],
+    [
+      'the same mapped values under one key',
       '{"a":1,"k":1,"size":2}',
       '{"a":2,"k":1,"size":2}',
       { mapping: size, key_column: 'k' },
       true,
     ],
     [
-      'another mapping to the same input',
+      'a CEL mapping with the same mapped values',
       '{"a":2,"size":2}',
       '{"a":3,"size":2}',
       { mapping: { size: { $cel: 'record.size' } } },
@@ -414,7 +445,7 @@ describe('progress', () => {
 
   test.each<[string, [at: number, done: number][], number]>([
     [
-      'two samples, however far apart',
+      'two samples, regardless of the time between them',
       [
         [0, 0],
         [20_000, 4],
@@ -422,7 +453,7 @@ describe('progress', () => {
       0.2,
     ],
     [
-      'a sample of ten seconds ago',
+      'a sample from ten seconds ago',
       [
         [0, 0],
         [5_000, 5],
@@ -431,7 +462,7 @@ describe('progress', () => {
       0.5,
     ],
     [
-      'not one from before',
+      'no sample older than ten seconds',
       [
         [0, 0],
         [5_000, 5],
@@ -440,7 +471,7 @@ describe('progress', () => {
       0,
     ],
     [
-      'at one moment no rate',
+      'no rate if all samples have the same time',
       [
         [5_000, 5],
         [5_000, 6],
@@ -476,11 +507,11 @@ describe('room for runs', () => {
     ['seven runs of a workspace', busy('a', 7), []],
     ['eight runs of a workspace', [...busy('a', 8), ...busy('b', 1)], ['a']],
     ['64 runs that only wait', waiting('a', 64), []],
-    ['64 that wait beside seven', [...waiting('a', 64), ...busy('a', 7)], []],
-    ['65 that wait beside seven', [...waiting('a', 65), ...busy('a', 7)], ['a']],
-    ['63 runs of as many workspaces', many(63), []],
+    ['64 waiting runs and seven busy runs', [...waiting('a', 64), ...busy('a', 7)], []],
+    ['65 waiting runs and seven busy runs', [...waiting('a', 65), ...busy('a', 7)], ['a']],
+    ['63 runs of 63 workspaces', many(63), []],
     [
-      '64 runs: who has one gets no other',
+      '64 runs of 64 workspaces, none of which gets another run',
       [...many(64), ...waiting('a', 1)],
       many(64).map(({ workspaceId }) => workspaceId),
     ],
@@ -493,16 +524,16 @@ describe('a record of the output', () => {
   test.each<[string, string[], JsonObject, Json, JsonObject | null, JsonObject]>([
     ['keeps the order of its columns', ['z', 'a'], { a: 1, z: 2 }, 3, null, { z: 2, a: 1, result: 3 }],
     [
-      'has columns that nobody named after those',
+      'has its other columns after the given columns',
       ['z'],
       { a: 1, b: 2, z: 3 },
       4,
       null,
       { z: 3, a: 1, b: 2, result: 4 },
     ],
-    ['leaves out columns that it does not have', ['x', 'a'], { a: 1 }, null, null, { a: 1, result: null }],
+    ['omits columns that it does not have', ['x', 'a'], { a: 1 }, null, null, { a: 1, result: null }],
     [
-      'says why it failed',
+      'contains the reason of its failure',
       ['a'],
       { a: 1 },
       null,
@@ -510,7 +541,7 @@ describe('a record of the output', () => {
       { a: 1, result: null, error: { code: 'c', message: 'm' } },
     ],
     [
-      'has its own result in the place of a column of that name',
+      'has its result in place of a column with the name result',
       ['result', 'a'],
       { a: 1, result: 0 },
       5,

@@ -90,12 +90,12 @@ test.each([
 })
 
 test.each([
-  ['nothing', [100], null, null, [100]],
+  ['neither coupon nor tax', [100], null, null, [100]],
   ['a tax', [100], null, 19, [100, 19]],
   ['a coupon before the tax', [100], 50, 19, [100, -50, 10]],
-  ['a coupon of everything, which leaves no tax', [100], 100, 19, [100, -100]],
-  ['a credit, of which both are given back', [-100], 50, 19, [-100, 50, -10]],
-  ['no price', [0], 50, 19, [0]],
+  ['a coupon of 100 percent, which leaves no tax', [100], 100, 19, [100, -100]],
+  ['a credit, which reverses the coupon and the tax', [-100], 50, 19, [-100, 50, -10]],
+  ['a price of zero', [0], 50, 19, [0]],
   ['no lines', [], 50, 19, []],
 ])('an invoice with %s', (_what, amounts, percent_off, percent, expected) => {
   const priced = withTerms(amounts.map(line), {

@@ -29,7 +29,7 @@ function fetched(): JsonObject {
   }
 }
 
-slow('operations of GitHub build requests that its own document accepts', { timeout: 300_000 }, async () => {
+slow('the operations of GitHub build requests that are valid for its own document', { timeout: 300_000 }, async () => {
   const document = fetched()
   const actions: CompiledAction[] = []
   const summary = compileDocument(document, {}, (action) => void actions.push(action))

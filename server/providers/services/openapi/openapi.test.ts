@@ -235,12 +235,12 @@ const get = (operation: object = {}) => ({ get: { responses: {}, ...operation } 
 
 describe('a hostile document', () => {
   test.each<[string, string | object, string]>([
-    ['is no document', '[1]', 'it is no object'],
-    ['is no JSON', '{"a":', 'begins like JSON'],
-    ['is no YAML', 'a: [', 'neither JSON nor YAML'],
+    ['is not a document', '[1]', 'it is no object'],
+    ['is not JSON', '{"a":', 'begins like JSON'],
+    ['is not YAML', 'a: [', 'neither JSON nor YAML'],
     ['has another version', { openapi: '4.0.0', paths: {} }, 'must be 3.0 or 3.1'],
     ['has no paths', { openapi: '3.0.0' }, 'has no paths'],
-    ['has nothing to call', minimal({ '/a': {} }), 'no operation that can be called'],
+    ['has no operations', minimal({ '/a': {} }), 'no operation that can be called'],
     [
       'has too many operations',
       minimal(Object.fromEntries(Array.from({ length: 10_000 }, (_, n) => [`/a${n}`, get()]))),
@@ -251,7 +251,7 @@ describe('a hostile document', () => {
       `{"openapi":"3.0.0","paths":${'{"a":'.repeat(200)}1${'}'.repeat(201)}`,
       'nested too deeply',
     ],
-    ['holds itself', 'openapi: 3.0.0\npaths: &p\n  /a: *p\n', 'holds itself'],
+    ['contains itself', 'openapi: 3.0.0\npaths: &p\n  /a: *p\n', 'holds itself'],
   ])('that %s is refused with the reason', (_, document, reason) => {
     expect(() => compile(document)).toThrow(DocumentFailure)
     expect(() => compile(document)).toThrow(reason)
@@ -324,19 +324,24 @@ describe('a hostile document', () => {
   })
 
   test.each<[string, object, string | undefined, string | null]>([
-    ['none, uploaded', {}, undefined, null],
-    ['none, from an address', {}, 'https://api.example.com/docs/openapi.json', 'https://api.example.com'],
+    ['no server in an uploaded document', {}, undefined, null],
     [
-      'relative',
+      'no server in a document from an address',
+      {},
+      'https://api.example.com/docs/openapi.json',
+      'https://api.example.com',
+    ],
+    [
+      'a relative address in a document from an address',
       { servers: [{ url: '/v2' }] },
       'https://api.example.com/docs/openapi.json',
       'https://api.example.com/v2',
     ],
-    ['relative, uploaded', { servers: [{ url: '/v2' }] }, undefined, null],
+    ['a relative address in an uploaded document', { servers: [{ url: '/v2' }] }, undefined, null],
     ['a variable without a value', { servers: [{ url: 'https://{x}.example.com' }] }, undefined, null],
-    ['a file', { servers: [{ url: 'file:///etc/passwd' }] }, undefined, null],
-    ['with a password', { servers: [{ url: 'https://a:b@example.com' }] }, undefined, null],
-  ])('has the expected address for a server that is %s', (_, more, url, base_url) => {
+    ['a file address', { servers: [{ url: 'file:///etc/passwd' }] }, undefined, null],
+    ['an address with a password', { servers: [{ url: 'https://a:b@example.com' }] }, undefined, null],
+  ])('has the expected address of the server: %s', (_, more, url, base_url) => {
     expect(compile(minimal({ '/a': get() }, more), url === undefined ? {} : { url }).summary.base_url).toBe(base_url)
   })
 

@@ -94,11 +94,11 @@ describe('samples of every common width are decoded to the same values', () => {
 
 describe('the content decides, not the claims of the sender', () => {
   test.each([
-    ['a second of wav that says it lasts 24 hours', edited(wav, (b) => b.writeUInt32LE(0xf0000000, 40)), 1],
-    ['wav written by a stream, length 0', edited(wav, (b) => b.writeUInt32LE(0, 40)), 1],
-    ['wav written by a stream, length -1', edited(wav, (b) => b.writeUInt32LE(0xffffffff, 40)), 1],
+    ['a second of wav whose header claims 24 hours', edited(wav, (b) => b.writeUInt32LE(0xf0000000, 40)), 1],
+    ['wav written as a stream, with the length 0', edited(wav, (b) => b.writeUInt32LE(0, 40)), 1],
+    ['wav written as a stream, with the length -1', edited(wav, (b) => b.writeUInt32LE(0xffffffff, 40)), 1],
     ['wav cut off in the middle', wav.subarray(0, 44 + 16_000), 0.5],
-    ['a recording cut off in the middle', webm.subarray(0, 6000), 1.7],
+    ['a webm recording cut off in the middle', webm.subarray(0, 6000), 1.7],
     ['an ogg cut off in the middle of a page', ogg.subarray(0, 6000), 1.9],
   ])('%s', async (_name, bytes, seconds) => {
     expect(Math.abs((await decodeAudio(bytes, 10, pause)).duration_s - seconds)).toBeLessThan(0.6)
@@ -145,34 +145,39 @@ describe('files that are not audio, or not only audio, are refused with a specif
       /A_VORB/,
     ],
     [
-      'a page behind mp3 letters',
+      'an HTML page after an mp3 sync word',
       Buffer.concat([Buffer.from([0xff, 0xfb]), Buffer.from('<html>'.repeat(900))]),
       'unsupported_audio',
       /./,
     ],
-    ['a page in the tag of an mp3', tagged('TXXX <script>alert(1)</script>'), 'unsupported_audio', /document/],
+    ['an HTML page in the tag of an mp3', tagged('TXXX <script>alert(1)</script>'), 'unsupported_audio', /document/],
     [
-      'a page inside a wav',
+      'an HTML page inside a wav',
       edited(wav, (b) => b.write('<html><body onload=x>', 60, 'latin1')),
       'unsupported_audio',
       /document/,
     ],
     [
-      'an archive behind a wav',
+      'an archive after a wav',
       Buffer.concat([wav, Buffer.from('PK\x05\x06', 'latin1'), Buffer.alloc(18)]),
       'unsupported_audio',
       /archive/,
     ],
-    ['something behind a wav', Buffer.concat([wav, Buffer.alloc(5000, '\x01')]), 'unsupported_audio', /follows/],
-    ['something behind an ogg', Buffer.concat([ogg, Buffer.alloc(5000, '\x01')]), 'unsupported_audio', /follows/],
+    ['unknown data after a wav', Buffer.concat([wav, Buffer.alloc(5000, '\x01')]), 'unsupported_audio', /follows/],
+    ['unknown data after an ogg', Buffer.concat([ogg, Buffer.alloc(5000, '\x01')]), 'unsupported_audio', /follows/],
     ['two recordings in one file', Buffer.concat([webm, webm]), 'unsupported_audio', /glued/],
-    ['mp3 in between noise', Buffer.concat([mp3, Buffer.alloc(60_000, 7)]), 'audio_unreadable', /not mp3/],
+    ['mp3 followed by noise', Buffer.concat([mp3, Buffer.alloc(60_000, 7)]), 'audio_unreadable', /not mp3/],
     ['an mp3 tag longer than the file', edited(tagged('x'), (b) => b.fill(0x7f, 6, 10)), 'audio_unreadable', /tag/],
     ['no samples', wav.subarray(0, 44), 'audio_unreadable', /./],
     ['samples without a format', Buffer.concat([wav.subarray(0, 12), wav.subarray(36)]), 'audio_unreadable', /format/],
     ['300 channels', edited(wav, (b) => b.writeUInt16LE(300, 22)), 'audio_unreadable', /300 channels/],
-    ['no samples a second', edited(wav, (b) => b.writeUInt32LE(0, 24)), 'audio_unreadable', /0 samples/],
-    ['a codec inside wav', edited(wav, (b) => b.writeUInt16LE(0x55, 20)), 'unsupported_audio', /encoding 85/],
+    ['a sample rate of 0', edited(wav, (b) => b.writeUInt32LE(0, 24)), 'audio_unreadable', /0 samples/],
+    [
+      'a wav with a compressed codec',
+      edited(wav, (b) => b.writeUInt16LE(0x55, 20)),
+      'unsupported_audio',
+      /encoding 85/,
+    ],
     ['an Opus header with 9 channels', edited(ogg, (b) => b.writeUInt8(9, 28 + 9)), 'audio_unreadable', /9 channels/],
   ])('%s', async (_name, bytes, code, message) => {
     const problem = await decodeAudio(bytes, 600, pause).catch((cause) => cause)
