@@ -1,6 +1,6 @@
 # syntax=docker/dockerfile:1
-# The service in one image: API, worker and console. It runs as a user without rights on a read-only root file system; only
-# /data is written to, and only where blobs are kept on disk or the program runs its own PostgreSQL.
+# The service in one image: API, worker and console. It runs as an unprivileged user on a read-only root file system. It writes
+# only to /data, and only if blobs are stored on disk or the program runs its own PostgreSQL.
 
 FROM node:24-bookworm-slim AS build
 WORKDIR /src
@@ -10,7 +10,7 @@ COPY . .
 RUN npm run package heddle \
  && mkdir /app && cd /app && npm init --yes > /dev/null \
  && npm install --no-audit --no-fund --omit=dev /src/dist/packages/heddle-*.tgz \
- # The Node that the package brings along is for machines with an older one.
+ # The Node.js in the package is for machines with an older version of Node.js.
  && rm -rf node_modules/node-linux-* node_modules/node-win-*
 
 FROM node:24-bookworm-slim

@@ -4,17 +4,17 @@ import { defineConfig } from 'vitest/config'
 import { testFiles } from './test/harness/projects.ts'
 import { SlowFirst } from './test/harness/slow-first.ts'
 
-// Workers, and programs that tests start, compile a file once for all of them.
+// Test workers and the programs that tests start share one compile cache, so that each file is compiled once.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules', '.cache', 'compiled')
 
 const files = testFiles()
 const isRun = process.argv.includes('run')
-/** A process runs file after file and loads the program once. A file that leaves something behind in it fails. */
+/** One process runs several test files and loads the program once. A test file that leaves something behind fails. */
 const shared = { isolate: false, setupFiles: ['test/harness/left-behind.ts'] }
-/** Node runs the program and its tests as they are, as in production: nothing is transformed, nothing can be mocked. */
+/** Node.js runs the program and its tests untransformed, as in production, so modules cannot be mocked. */
 const native = { experimental: { viteModuleRunner: false, nodeLoader: false } }
 const withDatabase = { globalSetup: ['test/harness/global-setup.ts'] }
-/** Files share a service and a browser, which end with the process. */
+/** Test files share one service and one browser, which end with the process. */
 const withBrowser = { ...native, isolate: false, ...withDatabase }
 const whole = { HEDDLE_TEST_SLOW: '1' }
 
@@ -31,10 +31,10 @@ export default defineConfig({
     ],
     pool: 'forks',
     execArgv: isRun ? ['--import', join(import.meta.dirname, 'test', 'harness', 'untracked-imports.ts')] : [],
-    // Service tests wait for timers and processes about half of their time.
+    // Service tests spend about half of their time waiting for timers and processes.
     maxWorkers: Math.max(4, availableParallelism()),
     sequence: { sequencer: SlowFirst },
-    // What takes longer hangs. A test takes seconds, but the machine may be busy with ten other things.
+    // A test that takes longer hangs. Tests take seconds, but the machine may be busy.
     testTimeout: 300_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000 } },

@@ -45,7 +45,7 @@ spec:
         {{- toYaml . | nindent 8 }}
       {{- end }}
       automountServiceAccountToken: false
-      # The drain and ten seconds more.
+      # Ten seconds longer than HEDDLE_DRAIN_S.
       terminationGracePeriodSeconds: {{ add (int (default "5" $root.Values.settings.HEDDLE_DRAIN_S)) 10 }}
       securityContext:
         runAsNonRoot: true
