@@ -106,7 +106,7 @@ describe.each(['confirming', 'sending'] as const)('a connection that is cut whil
 
   // The cut happens three times: the worker retries after half a second, so the vote or answer arrives before its third
   // attempt.
-  mostly('sending')('of a gate', async () => {
+  mostly('sending')('does not lose a vote on a gate that is being opened', async () => {
     const cut = network.worker.aim({ transaction: GATE_OPENS, at, times: at === 'confirming' ? 3 : 1 })
     const execution = await start(gate, 'nodes.gate.output.outcome')
     expect(await vote(execution)).toBe(201)
@@ -116,7 +116,7 @@ describe.each(['confirming', 'sending'] as const)('a connection that is cut whil
     expect(people).toEqual(['approval.opened', 'approval.voted', 'approval.resolved'])
   })
 
-  slow('of a question', async () => {
+  slow('does not lose an answer to a question that is being opened', async () => {
     const cut = network.worker.aim({ transaction: QUESTION_OPENS, at, times: at === 'confirming' ? 3 : 1 })
     const execution = await start(question, 'nodes.ask.output')
     expect(await answer(execution)).toBe(202)
@@ -124,7 +124,7 @@ describe.each(['confirming', 'sending'] as const)('a connection that is cut whil
     expect(await ended(execution)).toMatchObject({ status: 'succeeded', results: 'yes' })
   })
 
-  slow('of a vote', async () => {
+  slow('does not lose the vote that it commits', async () => {
     const execution = await start(gate, 'nodes.gate.output.outcome')
     const cut = network.api.aim({ transaction: /insert into approval_votes/, at })
     expect(await vote(execution)).toBe(at === 'confirming' ? 409 : 201)
@@ -132,7 +132,7 @@ describe.each(['confirming', 'sending'] as const)('a connection that is cut whil
     expect(await ended(execution)).toMatchObject({ status: 'succeeded', results: 'approved' })
   })
 
-  mostly('sending')('of an answer', async () => {
+  mostly('sending')('does not lose the answer that it commits', async () => {
     const execution = await start(question, 'nodes.ask.output')
     const cut = network.api.aim({ transaction: /update questions set status = 'answered'/, at })
     expect(await answer(execution)).toBe(at === 'confirming' ? 409 : 202)
@@ -140,7 +140,7 @@ describe.each(['confirming', 'sending'] as const)('a connection that is cut whil
     expect(await ended(execution)).toMatchObject({ status: 'succeeded', results: 'yes' })
   })
 
-  slow('of a wait for an event', async () => {
+  slow('does not lose an event for a wait that is being opened', async () => {
     const key = `opened while ${at}`
     const cut = network.worker.aim({ transaction: WAIT_OPENS, at, times: at === 'confirming' ? 3 : 1 })
     const execution = await start(waitFor(key), 'nodes.wait.output.data')
@@ -150,7 +150,7 @@ describe.each(['confirming', 'sending'] as const)('a connection that is cut whil
     expect((await events(execution)).filter((type) => type === 'event.received')).toHaveLength(1)
   })
 
-  mostly('confirming')('of an event', async () => {
+  mostly('confirming')('does not lose the event that it commits', async () => {
     const key = `sent while ${at}`
     const execution = await start(waitFor(key), 'nodes.wait.output.data')
     await waiting(execution)
@@ -163,7 +163,7 @@ describe.each(['confirming', 'sending'] as const)('a connection that is cut whil
     expect((await events(execution)).filter((type) => type === 'event.received')).toHaveLength(1)
   })
 
-  slow('of a call of a callback address', async () => {
+  slow('does not lose a call of a callback address', async () => {
     const definition = {
       nodes: [{ id: 'tell', type: 'set', args: { values: { url: { $ref: 'callbacks.wait.url' } } } }, waitFor()],
       edges: [{ from: { node: 'tell' }, to: 'wait' }],
@@ -182,7 +182,7 @@ describe.each(['confirming', 'sending'] as const)('a connection that is cut whil
     expect((await events(execution_id)).filter((type) => type === 'event.received')).toHaveLength(1)
   })
 
-  slow('of the start of a sub-workflow', async () => {
+  slow('does not lose or repeat the start of a sub-workflow', async () => {
     const made = await ask(world.owner, 'POST', '/api/workflows', {
       name: 'Child',
       definition: { nodes: [], edges: [], output: { $ref: 'input.n' } },
@@ -194,7 +194,7 @@ describe.each(['confirming', 'sending'] as const)('a connection that is cut whil
     expect(await ended(execution)).toMatchObject({ status: 'succeeded', results: 7 })
   })
 
-  mostly('confirming')('of the start of a node that may happen at most once: it was not begun, and is', async () => {
+  mostly('confirming')('does not prevent the start of a node that may run at most once', async () => {
     const cut = network.worker.aim({ transaction: /insert into events/, at })
     const args = { to: 'ann@example.com', subject: `Cut while ${at}`, text: 'Once.' }
     const execution = await start({ id: 'mail', type: 'mail.send', args }, 'nodes.mail.output.accepted')

@@ -221,7 +221,7 @@ describe('at a gate', () => {
     )
     const slow = []
     for (let n = 0; n < 3; n++) slow.push(await start(gated('SLOW', 'any')))
-    await until(async () => fake.count() >= 3, 'the slow ones to be asked')
+    await until(async () => fake.count() >= 3, 'the requests of the slow models')
     expect((await gateOf(await start(gated('quick', 'any')), 1)).votes[0]).toMatchObject({ decision: 'reject' })
     for (const execution of slow) await world.owner.call('POST', `/api/workflows/executions/${execution}/cancel`)
   })

@@ -49,7 +49,7 @@ describe('import cycles', () => {
     ['of values', { a: `import { b } from './b.ts'`, b: `import { a } from './a.ts'` }],
     ['of types', { a: `import type { B } from './b.ts'`, b: `import { a } from '#model/a'` }],
     ['of re-exports', { a: `export { b } from './b.ts'`, b: `export * from './a.ts'` }],
-    ['of a late import', { a: `const b = await import('./b.ts')`, b: `import { a } from './a.ts'` }],
+    ['of a dynamic import', { a: `const b = await import('./b.ts')`, b: `import { a } from './a.ts'` }],
   ])('a cycle %s is found', (_, modules) => {
     expect(find(modules)).toEqual(['model/a.ts → model/b.ts → model/a.ts'])
   })

@@ -4,7 +4,7 @@ import { slow } from './harness/slow.ts'
 
 // The short form of `npm run chaos`.
 slow(
-  'workers and the database killed under load lose nothing acknowledged and repeat nothing recorded',
+  'no acknowledged work is lost and no recorded work is repeated if workers and the database are killed under load',
   {
     timeout: 180_000,
   },

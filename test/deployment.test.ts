@@ -16,7 +16,7 @@ const files = [
 /** Settings of the files themselves or of other programs. */
 const NOT_OURS = new Set(['HEDDLE_HOST', 'HEDDLE_UPSTREAMS'])
 
-test.each(files)('%s names settings that exist', (file) => {
+test.each(files)('%s contains only settings that exist', (file) => {
   const named = read(file).match(/\b(?:HEDDLE|S3|SMTP|LLM|DATABASE|STRIPE)_[A-Z_]*[A-Z]\b/g) ?? []
   expect([...new Set(named)].filter((name) => !(name in settings) && !NOT_OURS.has(name))).toEqual([])
 })

@@ -19,7 +19,7 @@ const methods = ['get', 'post', 'put', 'patch', 'delete']
 
 describe('documents generated from the program', () => {
   for (const path of Object.keys(documents)) {
-    test(`${path} says what the program does now (npm run generate)`, async () => {
+    test(`${path} is up to date (npm run generate)`, async () => {
       expect(await readFile(join(root, path), 'utf8')).toBe(documents[path]!(service().app))
     })
   }

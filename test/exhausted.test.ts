@@ -72,13 +72,13 @@ test('a service without database connections answers 503, loses nothing, and cou
     const gate = await until(async () => {
       const { status, body } = await member.call('GET', '/api/approvals/inbox')
       return status === 200 && body.items.find((item: { execution_id: string }) => item.execution_id === execution)
-    }, 'its gate')
+    }, 'the gate')
     const body = { decision: 'approve', payload_sha256: gate.payload_sha256 }
     expect((await member.call('POST', `/api/approvals/${gate.request_id}/votes`, { body })).status).toBe(201)
     const view = await until(async () => {
       const { body } = await owner.call('GET', `/api/workflows/executions/${execution}`)
       return body.finished_at && body
-    }, 'its end')
+    }, 'the end of the execution')
     expect(view).toMatchObject({ status: 'succeeded', results: 'approved' })
   }
   expect((await superuser.query('select distinct crashes from executions')).rows).toEqual([{ crashes: 0 }])

@@ -184,7 +184,7 @@ describe('the key of the installation', () => {
     )
   })
 
-  slow('that stands in a file is replaced there, and the old one is kept beside it for old backups', async () => {
+  slow('in a file is replaced there, and the old key is kept next to it for old backups', async () => {
     const one = await start(undefined)
     const site = await furnish(one.base)
     const workflow = await makeCaller(site, one.base)

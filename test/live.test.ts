@@ -110,7 +110,7 @@ describe('live progress', () => {
 
   // The short form of `npm run chaos -- cuts`.
   slow(
-    'sockets that are cut, on servers and over workers that are killed, show the journal',
+    'sockets show the whole journal even if they are cut and servers and workers are killed',
     async () => {
       const outcome = await rehearseCuts({ seed: 3, cuts: 60, kills: 2, watchers: 3 })
       expect(outcome.violations).toEqual([])

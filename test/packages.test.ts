@@ -89,7 +89,7 @@ slow.each(nodes)(
 const ERROR = 50
 
 slow(
-  '`heddle` keeps its data in ./heddle-data and ends on SIGTERM; `heddle --help` lists the commands',
+  '`heddle` stores its data in ./heddle-data and exits on SIGTERM; `heddle --help` lists the commands',
   async () => {
     const home = await install()
     const node = nodes[0]!

@@ -186,7 +186,7 @@ slow('SIGHUP replaces every process and fails no request', async () => {
   expect([...answers.keys()]).toEqual(['200'])
 })
 
-slow('a process that dies while all are replaced is replaced once', async () => {
+slow('a process that dies while all processes are replaced is replaced once', async () => {
   const { program } = await start({ HEDDLE_RATE_LIMITS: 'off' })
   const before = membersOf(program)
   program.child.kill('SIGHUP')

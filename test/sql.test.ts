@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => database.drop())
 
 // `npm run check` runs the same check.
-slow('the SQL of the program names what exists, and its rows are what their types say', async () => {
+slow('the SQL of the program refers only to existing objects, and its rows match their types', async () => {
   const collected = statementsOf(join(import.meta.dirname, '..'))
   expect(collected.statements.length).toBeGreaterThan(600)
   expect(collected.lists.length).toBeGreaterThan(45)
@@ -110,17 +110,21 @@ describe('the SQL texts of a module include', () => {
     ['a text', "tx.rows('select 1')", ['select 1']],
     ['a constant', "const columns = 'a, b'\ntx.rows(`select ${columns}`)", ['select a, b']],
     [
-      'both ways of a condition, the same one everywhere',
+      'both branches of a condition, the same branch in the whole text',
       "const f = (tx, all) => tx.rows(`select ${all ? 'a' : 'b'} from ${all ? 'x' : 'y'}`)",
       ['select b from y', 'select a from x'],
     ],
     [
-      'every call of a function that makes it',
+      'every call of a function that builds the text',
       "const find = (tx, table) => tx.rows(`select from ${table}`)\nfind(tx, 'a')\nfind(tx, 'b')",
       ['select from b', 'select from a'],
     ],
     ['a list', "for (const t of ['a', 'b']) tx.count(`delete from ${t}`)", ['delete from a', 'delete from b']],
-    ['columns by name', "tx.rows(`select ${['a', 'b'].map((c) => `t.${c}`).join(', ')}`)", ['select t.a, t.b']],
+    [
+      'columns built from a list of names',
+      "tx.rows(`select ${['a', 'b'].map((c) => `t.${c}`).join(', ')}`)",
+      ['select t.a, t.b'],
+    ],
   ])('%s', (_, source, texts) => {
     expect(collect(source)).toEqual({ texts, unresolved: [] })
   })

@@ -33,7 +33,7 @@ for (const [rule, minutes, names] of [
   ['', 360, 'Asia/Dhaka'], ['', 420, 'Asia/Bangkok Asia/Jakarta Asia/Ho_Chi_Minh Asia/Saigon'], ['', 480, 'Asia/Singapore Asia/Shanghai Asia/Hong_Kong Asia/Taipei Asia/Manila Asia/Kuala_Lumpur Australia/Perth'], ['', 540, 'Asia/Tokyo Asia/Seoul'],
   ['au', 600, 'Australia/Sydney Australia/Melbourne Australia/Hobart'], ['', 600, 'Australia/Brisbane'],
 ]) for (const name of names.split(' ')) ZONES[name.toLowerCase()] = { rule, minutes }
-/** Minutes that clocks in the zone are ahead of UTC at this time. The table has the rules that hold since 2023. */
+/** The minutes by which the zone is ahead of UTC at this time. The table has the rules in effect since 2023. */
 const offsetOf = (zone, ms = Date.now()) => {
   const text = String(zone ?? 'utc')
   if (/^(utc|gmt|z|local|default|system|etc\\/utc)$/i.test(text)) return 0

@@ -200,7 +200,7 @@ const LOCALE = `const grouped = (value, options = {}) => {
   const sign = isMoney ? ({ USD: '$', EUR: '€', GBP: '£', INR: '₹', JPY: '¥', BRL: 'R$' }[options.currency] ?? options.currency + ' ') : ''
   return (value < 0 ? '-' : '') + sign + whole + (part === '' ? '' : '.' + part) + (options.style === 'percent' ? '%' : '')
 }
-/** Signs between thousands and before decimals; how dates are written in digits. */
+/** The thousands and decimal separators, and the format of numeric dates. */
 const LANGUAGES = { en: [',', '.'], de: ['.', ',', 'D.M.Y'], es: ['.', ',', 'D/M/Y'], it: ['.', ',', 'D/M/Y'], pt: ['.', ',', 'DD/MM/Y'], fr: ['\\u202f', ',', 'DD/MM/Y'], nl: ['.', ',', 'D-M-Y'], id: ['.', ',', 'D/M/Y'], tr: ['.', ',', 'DD.MM.Y'] }
 const languageOf = (given) => [given].flat()[0]?.toLowerCase() ?? 'en-us'
 Number.prototype.toLocaleString = function (language, options = {}) {
@@ -212,7 +212,7 @@ Number.prototype.toLocaleString = function (language, options = {}) {
   const sign = { USD: '$', EUR: '€', GBP: '£', BRL: 'R$', IDR: 'Rp' }[options.currency] ?? options.currency
   return /^(pt|nl|id)/.test(languageOf(language)) ? sign + '\\u00a0' + own : own + '\\u00a0' + sign
 }
-/** Dates in digits only: names of months are English. */
+/** Formats numeric dates only: names of months are English. */
 const inDigits = (date, language, options, kinds) => {
   const shape = languageOf(language) === 'en-gb' ? 'DD/MM/Y' : LANGUAGES[languageOf(language).slice(0, 2)]?.[2]
   if (shape === undefined) return undefined

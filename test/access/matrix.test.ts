@@ -138,7 +138,7 @@ describe('the access matrix', () => {
     const letIn = isWhole ? able : few(able)
     const theAble = ableOf(one)
 
-    test(`${operation}: anyone who may not call it gets what the table says`, async () => {
+    test(`${operation}: refuses every kind of caller without access with the status of the table`, async () => {
       const route = routeOf()
       const prepared = await own.give(one)
       const seen: Partial<Expected> = {}
@@ -146,7 +146,7 @@ describe('the access matrix', () => {
       expect(seen).toEqual(Object.fromEntries(refused.map((kind) => [kind, one.expect[kind]])))
     })
 
-    test(`${operation}: an id of another workspace is answered as a random one`, async () => {
+    test(`${operation}: answers an id of another workspace like a random id`, async () => {
       const route = routeOf()
       const ids = idsOf(route, one)
       if (ids.length === 0 || route.access.word === 'token' || route.access.word === 'anyone') return
@@ -172,7 +172,7 @@ describe('the access matrix', () => {
       }
     })
 
-    test(`${operation}: refuses 401 first, then 404 or 403, then what is sent`, async () => {
+    test(`${operation}: checks 401 first, then 404 or 403, then the body`, async () => {
       const route = routeOf()
       if (route.method === 'GET' || route.access.word === 'token') return
       const { params, query } = await own.give(one)
@@ -189,7 +189,7 @@ describe('the access matrix', () => {
       }
     })
 
-    test(`${operation}: changes nothing for somebody who has read another version`, async () => {
+    test(`${operation}: changes nothing for a caller that has read another version`, async () => {
       const route = routeOf()
       if (!isChange(route) || operation === 'unlinkOidc') return
       const { status } = await callAs(theAble!, route, await own.give(one), { 'if-match': '"of-another"' })
@@ -199,7 +199,7 @@ describe('the access matrix', () => {
     // `npm run test:slow` sends each field alone. `npm test` sends all fields at once: a refusal names the unknown
     // fields first, and the read-only fields only if no field is unknown. So the test sends the fields again that the
     // refusal did not name.
-    test(`${operation}: a field that the server owns is refused in a body, or not taken`, async () => {
+    test(`${operation}: refuses fields that the server owns in a body`, async () => {
       const route = routeOf()
       if (!takesFields(route) || theAble === undefined) return
       const prepared = await own.give(one)
@@ -218,7 +218,7 @@ describe('the access matrix', () => {
       }
     })
 
-    test(`${operation}: a cursor that somebody made up is refused or ignored, and fails nothing`, async () => {
+    test(`${operation}: refuses or ignores a forged cursor, and does not fail`, async () => {
       const route = routeOf()
       if (!hasCursor(route)) return
       const prepared = await own.give(one)
@@ -229,7 +229,7 @@ describe('the access matrix', () => {
     })
 
     // This test is last, because its calls change the fixture. A fixture is reused until a caller has used it up.
-    test(`${operation}: anyone who may call it is let in, and leaves an entry in the audit log`, async () => {
+    test(`${operation}: accepts every kind of caller with access, and writes an entry to the audit log`, async () => {
       const route = routeOf()
       const seen: Partial<Expected> = {}
       let prepared = await own.give(one)

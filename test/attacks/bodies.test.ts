@@ -462,7 +462,7 @@ const refusesOurs = new Set([
 
 describe('an id inside a body', () => {
   for (const [place, [prefix, request]] of Object.entries(places)) {
-    test(`${place}: another workspace's, a random and an ill-formed one are refused with the same bytes`, async () => {
+    test(`${place}: an id of another workspace, a random id and a malformed id are refused with the same response`, async () => {
       const caller = byOwner.has(place) ? cast.workspaceOwner : cast.author
       const ask = (id: string): Promise<Answer> => {
         const [method, path, body] = request(id)

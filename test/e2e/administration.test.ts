@@ -18,7 +18,7 @@ describe.skipIf(noBrowser)('administration', () => {
     expect(answer.status).toBe(201)
   }
 
-  slow('somebody is invited, accepts in another browser, and is given another role', async () => {
+  slow('an owner invites a person, who accepts in another browser and gets another role', async () => {
     const ada = await site().signUp('Ada')
     await ada.page.goto('/people')
     await ada.page.getByRole('button', { name: 'Invite' }).click()
@@ -45,7 +45,7 @@ describe.skipIf(noBrowser)('administration', () => {
     await eventually(() => ada.page.getByRole('row', { name: /Grace.*Member/ }).count()).toBe(1)
   })
 
-  slow('a declined card is told, a good one is added, and the workspace subscribes', async () => {
+  slow('a declined card is reported, a valid card is added, and the workspace subscribes', async () => {
     await makePlan()
     const ada = await site().signUp('Ada')
     await ada.page.goto('/billing/cards')
@@ -120,7 +120,7 @@ describe.skipIf(noBrowser)('administration', () => {
     await ada.page.getByText('Succeeded').first().waitFor()
   })
 
-  slow('a token with a signature has a page that says why a call was refused', async () => {
+  slow('a token with a signature has a page that shows why a call was refused', async () => {
     const ada = await site().signUp('Ada')
     const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', {
       name: 'Echo',
@@ -165,7 +165,7 @@ describe.skipIf(noBrowser)('administration', () => {
     expect((await site().service.call('GET', '/auth/me', { token: key! })).status).toBe(401)
   })
 
-  slow('a key is given scopes, and a service account a key of its own', async () => {
+  slow('an API key gets scopes, and a service account gets its own key', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     await page.goto('/keys')
@@ -202,7 +202,7 @@ describe.skipIf(noBrowser)('administration', () => {
     expect((await call(key, 'GET', '/auth/me')).status).toBe(200)
   })
 
-  slow('a workflow is exported, what is missing is listed by name, and events start it', async () => {
+  slow('a workflow is exported and imported, missing parts are listed by name, and events start it', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', {
@@ -257,7 +257,7 @@ describe.skipIf(noBrowser)('administration', () => {
     expect(await ada.page.evaluate('window.hacked')).toBeUndefined()
   })
 
-  slow('a viewer is offered nothing they may not do, and leaves a team', async () => {
+  slow('a viewer is offered no forbidden action, and can leave a team', async () => {
     const ada = await site().signUp('Ada')
     const { team_id } = await site().call(ada, 'POST', '/api/teams', { name: 'Finance' })
     await site().call(ada, 'POST', '/api/subscriptions', { name: 'Map licence' })
@@ -283,7 +283,7 @@ describe.skipIf(noBrowser)('administration', () => {
     await vera.page.getByText('The audit log is for owners').waitFor()
   })
 
-  slow('operators see the engine, the tenants and the outbox; others are told that they do not', async () => {
+  slow('operators see the engine, the tenants and the outbox; other users see that they have no access', async () => {
     const ada = await site().signUp('Ada')
     await ada.page.goto('/operators/engine')
     await ada.page.getByText('This page is for operators').waitFor()

@@ -9,7 +9,7 @@ const hostile = `<img src=x onerror="window.hacked=1">`
 describe.skipIf(noBrowser)('conversations', () => {
   const site = useSite()
 
-  slow('a thread takes words and a voice, and plays it back', async () => {
+  slow('a thread accepts text and a voice message, and plays the voice message', async () => {
     const ada = await site().signUp('Ada')
     const { page, context } = ada
     await context.grantPermissions(['microphone'])
@@ -57,7 +57,7 @@ describe.skipIf(noBrowser)('conversations', () => {
   })
 
   slow(
-    'what a visitor of a site said is read and answered in the console, and kept as long as the template says',
+    'a message of a visitor is read and answered in the console, and kept for the retention time of the template',
     async () => {
       const ada = await site().signUp('Ada')
       const { page } = ada

@@ -58,7 +58,7 @@ const greeting = {
 describe.skipIf(noBrowser)('the editor', () => {
   const site = useSite()
 
-  slow('with the keyboard alone: draws, runs, answers and approves', async () => {
+  slow('can be used with the keyboard alone to draw, run, answer and approve', async () => {
     const { page } = await openEditor(site(), 'By hand')
     await eventually(() => page.evaluate(() => document.activeElement?.hasAttribute('data-canvas'))).toBe(true)
     await addByKey(page, 'question', 'clarification')
@@ -133,7 +133,7 @@ describe.skipIf(noBrowser)('the editor', () => {
     )
   })
 
-  slow('tries a step without saving a version, says beforehand what acts, and uses a pinned output', async () => {
+  slow('tests a step without saving a version, announces its effects, and uses a pinned output', async () => {
     const { page } = await openEditor(site(), 'Tried', greeting)
     const effects = page.getByTestId('effects')
     await eventually(() => effects.textContent()).toBe('No effects')
@@ -154,7 +154,7 @@ describe.skipIf(noBrowser)('the editor', () => {
     expect(await page.getByTestId('saved-state').textContent()).toBe('Version 1')
   })
 
-  slow('says what is wrong as one types, at the node, in the list and at the field', async () => {
+  slow('shows problems while the user types, at the node, in the list and at the field', async () => {
     const { page } = await openEditor(site(), 'Problems', greeting)
     await node(page, 'greet').click()
     await writeCode(inspector(page).getByLabel('text, CEL'), 'input.name + ')
@@ -177,7 +177,7 @@ describe.skipIf(noBrowser)('the editor', () => {
     await eventually(() => page.getByRole('button', { name: 'No problems' }).count()).toBe(1)
   })
 
-  slow('loses nothing: a reload brings the draft back, and it can be discarded', async () => {
+  slow('restores the draft after a reload, and can discard it', async () => {
     const { page, id } = await openEditor(site(), 'Drafts', greeting)
     await node(page, 'greet').click()
     await page.keyboard.press('Delete')
@@ -208,7 +208,7 @@ describe.skipIf(noBrowser)('the editor', () => {
     await node(page, 'shout_2').waitFor()
   })
 
-  slow('opens the body of a map as a canvas of its own', async () => {
+  slow('opens the body of a map in its own canvas', async () => {
     const { page } = await openEditor(site(), 'Bodies')
     await addByKey(page, 'for each', 'map')
     await page.keyboard.press('o')
@@ -220,7 +220,7 @@ describe.skipIf(noBrowser)('the editor', () => {
     await eventually(() => inspector(page).getByText('1 node').count()).toBe(1)
   })
 
-  slow('saves versions, shows their difference on the canvas and goes back to an older one', async () => {
+  slow('saves versions, shows their differences on the canvas and restores an older version', async () => {
     const { page, id, visitor } = await openEditor(site(), 'Versions', greeting)
     await node(page, 'shout').click()
     await page.keyboard.press('Delete')
@@ -250,7 +250,7 @@ describe.skipIf(noBrowser)('the editor', () => {
     expect(items.find((version: { number: number }) => version.number === 1).version_id).toBe(active_version_id)
   })
 
-  slow('tells of a newer version instead of saving over it', async () => {
+  slow('reports a newer version instead of overwriting it', async () => {
     const { page, id, visitor } = await openEditor(site(), 'Two windows', greeting)
     const other = await visitor.context
       .browser()!
@@ -279,7 +279,7 @@ describe.skipIf(noBrowser)('the editor', () => {
     await other.close()
   })
 
-  slow('shows who else is here; who may not change it can look and run', async () => {
+  slow('shows other users in the workflow, and is read-only for a user who may not edit it', async () => {
     const ada = await site().signUp('Ada')
     const max = await site().invite(ada, 'Max Member')
     const { user } = await site().call(max, 'GET', '/auth/me')
@@ -298,7 +298,7 @@ describe.skipIf(noBrowser)('the editor', () => {
     await ada.page.locator(`[data-cursor="${user.user_id}"]`, { hasText: 'Max Member' }).waitFor({ state: 'attached' })
   })
 
-  slow('keeps what tenants write as text, and its own policy', async () => {
+  slow('shows the text of tenants as plain text and keeps its content security policy', async () => {
     const evil = '<img src=x onerror="document.title=\'owned\'">'
     const { page } = await openEditor(site(), evil, {
       ...greeting,
@@ -310,7 +310,7 @@ describe.skipIf(noBrowser)('the editor', () => {
     expect(await inspector(page).getByLabel('Node name').inputValue()).toBe(evil)
   })
 
-  slow('has nothing that shuts people out, in the light and in the dark', async () => {
+  slow('has no accessibility problems in either theme', async () => {
     const { page } = await openEditor(site(), 'For everybody', greeting)
     await node(page, 'greet').click()
     expect(await checkPage(page)).toEqual([])

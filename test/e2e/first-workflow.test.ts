@@ -30,7 +30,7 @@ describe.skipIf(noBrowser)('a new user', () => {
     await eventually(() => page.getByRole('button', { name: /^A large order, Set values, succeeded/ }).count()).toBe(1)
   })
 
-  slow('who comes into a workspace where nothing has run yet is offered what is there to run', async () => {
+  slow('is offered the existing workflows in a workspace without runs', async () => {
     const ada = await site().signUp('Ada')
     await site().call(ada, 'POST', '/api/workflows', {
       name: 'Welcome',
@@ -46,7 +46,7 @@ describe.skipIf(noBrowser)('a new user', () => {
     expect(await page.getByRole('heading', { name: 'Run your first workflow' }).count()).toBe(0)
   })
 
-  slow('runs a built-in workflow, whose form says what it takes', async () => {
+  slow('runs a built-in workflow, whose form shows its inputs', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     await page.goto('/workflows')
@@ -59,7 +59,7 @@ describe.skipIf(noBrowser)('a new user', () => {
     await page.getByRole('button', { name: /^usage, Workspace usage/ }).waitFor()
   })
 
-  slow('fills the form of a run from what somebody wrote', async () => {
+  slow('fills the form of a run from a text', async () => {
     const ada = await site().signUp('Ada')
     const inputs = {
       type: 'object',
@@ -80,7 +80,7 @@ describe.skipIf(noBrowser)('a new user', () => {
     await eventually(() => dialog.getByRole('textbox', { name: 'E-mail' }).inputValue()).toBe('eve@example.com')
   })
 
-  slow('is told at the field what is wrong with a password, and a wrong sign-in gives nothing away', async () => {
+  slow('sees at the field what is wrong with a password, and a wrong sign-in reveals nothing', async () => {
     const { page } = await site().visit()
     await page.goto('/sign-up')
     await page.getByLabel('Your name').fill('Ada')
@@ -96,7 +96,7 @@ describe.skipIf(noBrowser)('a new user', () => {
     await page.getByRole('alert').waitFor()
   })
 
-  slow('comes back to the page they asked for after signing in', async () => {
+  slow('returns to the requested page after signing in', async () => {
     const ada = await site().signUp('Ada')
     await ada.context.clearCookies()
     await ada.page.goto('/runs?status=failed,timed_out')
@@ -107,7 +107,7 @@ describe.skipIf(noBrowser)('a new user', () => {
     expect(await ada.page.getByLabel('State').inputValue()).toBe('failed,timed_out')
   })
 
-  slow('whose session ends signs in where they are and loses nothing they typed', async () => {
+  slow('signs in again on the same page after the session ends, and keeps typed text', async () => {
     const ada = await site().signUp('Ada')
     const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', { name: 'Mine' })
     await ada.page.goto(`/workflows/${workflow_id}/settings`)
@@ -123,7 +123,7 @@ describe.skipIf(noBrowser)('a new user', () => {
     await ada.page.getByText('Saved', { exact: true }).waitFor()
   })
 
-  slow('accepts an invitation with a password of their own', async () => {
+  slow('accepts an invitation with their own password', async () => {
     const ada = await site().signUp('Ada')
     const { selected_workspace_id } = await site().call(ada, 'GET', '/auth/me')
     const email = freshEmail()

@@ -13,7 +13,7 @@ describe.skipIf(noBrowser)('home', { timeout: 120_000 }, () => {
     (await site().call(by, 'POST', '/api/workflows', { name, definition })).workflow_id
   const run = (by: Visitor, id: string) => site().call(by, 'POST', `/api/workflows/${id}/run?wait_s=60`, {})
 
-  slow('shows what failed since yesterday, the last weeks in a plot, and so does the page of a workflow', async () => {
+  slow('shows failures since yesterday and a chart of the last weeks, like the page of a workflow', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     const good = await make(ada, 'Good', works)

@@ -38,7 +38,7 @@ const definition = {
 describe.skipIf(noBrowser)('the pages of the console', () => {
   const site = useSite()
 
-  slow('are open to everybody before there is anything on them', async () => {
+  slow('show an empty state before there is any data', async () => {
     await checkPages(await site().visit(), [
       ['/sign-in', 'Create an account'],
       ['/sign-up', 'You get your own workspace'],
@@ -51,7 +51,7 @@ describe.skipIf(noBrowser)('the pages of the console', () => {
     ])
   })
 
-  slow('show what tenants wrote as text, whatever it looks like', async () => {
+  slow('show every text of tenants as plain text', async () => {
     const ada = await site().signUp('Ada')
     const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', {
       name: hostile.slice(0, 190),
@@ -120,7 +120,7 @@ describe.skipIf(noBrowser)('the pages of the console', () => {
     expect((await service.call('GET', '/openapi.json')).body.openapi).toMatch(/^3\.1/)
   })
 
-  slow('load no more than 200 kB of script, gzipped, for the first page', async () => {
+  slow('load at most 200 kB of gzipped script for the first page', async () => {
     const ada = await site().signUp('Ada', { fresh: true })
     const scripts = new Map<string, number>()
     ada.page.on('response', async (response) => {
@@ -135,7 +135,7 @@ describe.skipIf(noBrowser)('the pages of the console', () => {
     expect(total).toBeLessThanOrEqual(FIRST_PAGE_BYTES)
   })
 
-  slow('ask nobody but this service for anything', async () => {
+  slow('send requests only to this service', async () => {
     const ada = await site().signUp('Ada', { fresh: true })
     const hosts = new Set<string>()
     ada.page.on('request', (request) => hosts.add(new URL(request.url()).host))

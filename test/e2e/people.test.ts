@@ -59,7 +59,7 @@ const status = (visitor: Visitor): Promise<string | null> =>
 describe.skipIf(noBrowser)('people in a workflow', () => {
   const site = useSite()
 
-  slow('a question is answered in the console and the run goes on', async () => {
+  slow('a question is answered in the console, and the run continues', async () => {
     const ada = await site().signUp('Ada')
     const execution_id = await run(site(), ada, question)
     await ada.page.goto('/')
@@ -99,7 +99,7 @@ describe.skipIf(noBrowser)('people in a workflow', () => {
     await eventually(() => status(ada)).toContain('Succeeded')
   })
 
-  slow('the keyboard alone answers and approves', async () => {
+  slow('a user answers and approves with the keyboard alone', async () => {
     const ada = await site().signUp('Ada')
     const chain = {
       nodes: [
@@ -135,7 +135,7 @@ describe.skipIf(noBrowser)('people in a workflow', () => {
     await page.getByText('Nothing else to approve').waitFor()
   })
 
-  slow('a run goes on to be seen after the connection was lost and restored', async () => {
+  slow('the page of a run is updated after the connection was lost and restored', async () => {
     const line = await makeLine(() => site().service.base)
     try {
       const ada = await site().signUp('Ada', { base: line.base })
@@ -162,27 +162,24 @@ describe.skipIf(noBrowser)('people in a workflow', () => {
     }
   })
 
-  slow(
-    'anyone who looks at any page of the console is there for the others; a person who chose to be busy stays busy',
-    async () => {
-      const ada = await site().signUp('Ada')
-      const ben = await site().invite(ada, 'Ben')
-      await ben.page.goto('/datasets')
-      await ada.page.goto('/people')
-      const row = ada.page.getByRole('row', { name: /Ben/ })
-      await eventually(() => row.getByRole('img', { name: 'Online' }).count()).toBe(1)
-      await ben.page.goto('/people')
-      await ben.page.getByRole('button', { name: 'Online' }).click()
-      await ben.page.getByRole('menuitemradio', { name: 'Busy' }).click()
-      await ben.page.getByText('Colleagues see you as busy').waitFor()
-      await ben.page.goto('/runs')
-      await ben.page.getByRole('heading', { name: 'Runs' }).waitFor()
-      await ada.page.reload()
-      await eventually(() => row.getByRole('img', { name: 'Busy' }).count()).toBe(1)
-    },
-  )
+  slow('a user on any page of the console is shown as online to others; a user who chose busy stays busy', async () => {
+    const ada = await site().signUp('Ada')
+    const ben = await site().invite(ada, 'Ben')
+    await ben.page.goto('/datasets')
+    await ada.page.goto('/people')
+    const row = ada.page.getByRole('row', { name: /Ben/ })
+    await eventually(() => row.getByRole('img', { name: 'Online' }).count()).toBe(1)
+    await ben.page.goto('/people')
+    await ben.page.getByRole('button', { name: 'Online' }).click()
+    await ben.page.getByRole('menuitemradio', { name: 'Busy' }).click()
+    await ben.page.getByText('Colleagues see you as busy').waitFor()
+    await ben.page.goto('/runs')
+    await ben.page.getByRole('heading', { name: 'Runs' }).waitFor()
+    await ada.page.reload()
+    await eventually(() => row.getByRole('img', { name: 'Busy' }).count()).toBe(1)
+  })
 
-  slow('a run of a version that many newer ones have followed still shows its graph', async () => {
+  slow('a run of a version with many newer versions still shows its graph', async () => {
     const ada = await site().signUp('Ada')
     const definition = { nodes: [{ id: 'n', type: 'set', name: 'The first of all', args: { values: {} } }], edges: [] }
     const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', { name: 'Old', definition })
@@ -199,7 +196,7 @@ describe.skipIf(noBrowser)('people in a workflow', () => {
     await ada.page.getByText('The first of all').waitFor()
   })
 
-  slow('a run is cancelled and begun again from a step, after asking', async () => {
+  slow('a run is cancelled and started again from a step, after a confirmation', async () => {
     const ada = await site().signUp('Ada')
     const execution_id = await run(site(), ada, question)
     const { page } = ada

@@ -149,7 +149,7 @@ describe.skipIf(noBrowser)('people and assistants', () => {
     for (const text of ['Are you there?', 'It is about my parcel']) {
       const before = await told()
       await visitor.chat(text, body.thread_id)
-      await until(async () => (await told()) > before, 'the page to be told')
+      await until(async () => (await told()) > before, 'the page to be updated')
       // `until` advances the clock of the page by twelve seconds at most; the page polls only after sixty.
       await until(async () => {
         await page.clock.runFor(20)

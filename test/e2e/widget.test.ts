@@ -152,7 +152,7 @@ describe.skipIf(!executable)('the widget on another site', () => {
     await page.close()
   })
 
-  slow('one workflow, guided: the inputs are gathered in conversation, then its question is a form', async () => {
+  slow('a guided workflow gathers its inputs in a conversation, then shows its question as a form', async () => {
     const workflow = await makeWorkflow()
     const { token } = (
       await world.owner.call('POST', `/api/workflows/${workflow}/embed-tokens`, { body: { allowed_origins: [origin] } })
@@ -169,7 +169,7 @@ describe.skipIf(!executable)('the widget on another site', () => {
     await page.close()
   })
 
-  slow('after a reload the open question stands there again, and a box that is left empty says no', async () => {
+  slow('an open question is shown again after a reload, and an unchecked box means no', async () => {
     const definition = {
       inputs: hello.inputs,
       nodes: [
@@ -196,72 +196,75 @@ describe.skipIf(!executable)('the widget on another site', () => {
     await page.close()
   })
 
-  slow('what was said in words stands in the form; every text is shown as text, and runs nothing', async () => {
-    const evil = '<img src=x onerror="document.title=`hacked`"><script>document.title="hacked"</script>'
-    const definition = {
-      inputs: {
-        type: 'object',
-        properties: {
-          order: { type: 'integer', title: `Order ${evil}`, description: `Which ${evil}` },
-          reason: { type: 'string', enum: [`late ${evil}`, 'damaged'] },
-          at: { type: 'string', format: 'date-time', title: 'Pick-up' },
+  slow(
+    'values from the conversation are in the form, and every text is shown as plain text and runs nothing',
+    async () => {
+      const evil = '<img src=x onerror="document.title=`hacked`"><script>document.title="hacked"</script>'
+      const definition = {
+        inputs: {
+          type: 'object',
+          properties: {
+            order: { type: 'integer', title: `Order ${evil}`, description: `Which ${evil}` },
+            reason: { type: 'string', enum: [`late ${evil}`, 'damaged'] },
+            at: { type: 'string', format: 'date-time', title: 'Pick-up' },
+          },
+          required: ['order', 'reason', 'at'],
         },
-        required: ['order', 'reason', 'at'],
-      },
-      nodes: [{ id: 'made', type: 'set', args: { values: {} } }],
-      edges: [],
-      output: { result: { $ref: 'input.at' }, said: evil },
-    }
-    const made = await world.owner.call('POST', '/api/workflows', { body: { name: `Refund ${evil}`, definition } })
-    const template = (
-      await world.owner.call('POST', '/api/templates', {
-        body: {
-          name: `Shop ${evil}`,
-          greeting: `Hi ${evil}`,
-          workflow_ids: [made.body.workflow_id],
-          allowed_origins: [origin],
-        },
-      })
-    ).body.template_id
-    const { token, token_id } = (
-      await world.owner.call('POST', `/api/templates/${template}/embed-tokens`, { body: {} })
-    ).body
-    html = `<!doctype html><html lang="en"><head><title>Shop</title></head><body><heddle-chat template="${template}" token="${token}" base="${service.base}"></heddle-chat><script src="${service.base}/widget/v1.js"></script></body></html>`
-    const page = await openPage()
-    await page.getByRole('button', { name: 'Refund' }).click()
-    const form = page.getByRole('form')
-    await form.waitFor()
-    await page.getByLabel('Your message').fill('order: 1042')
-    await page.keyboard.press('Enter')
-    const order = form.getByLabel(/^Order/)
-    await expect.poll(() => order.inputValue()).toBe('1042')
-    await form.getByLabel('reason').selectOption({ index: 1 })
-    await form.getByLabel('Pick-up').fill('2026-11-15T10:30')
-    await form.getByRole('button', { name: 'Send' }).click()
-    await page.getByRole('log').getByText('result: 2026-11-15T').waitFor()
-    expect(await page.title()).toBe('Shop')
-    expect(await page.locator('img').count()).toBe(0)
-    expect(await severeFindings(page)).toEqual([])
+        nodes: [{ id: 'made', type: 'set', args: { values: {} } }],
+        edges: [],
+        output: { result: { $ref: 'input.at' }, said: evil },
+      }
+      const made = await world.owner.call('POST', '/api/workflows', { body: { name: `Refund ${evil}`, definition } })
+      const template = (
+        await world.owner.call('POST', '/api/templates', {
+          body: {
+            name: `Shop ${evil}`,
+            greeting: `Hi ${evil}`,
+            workflow_ids: [made.body.workflow_id],
+            allowed_origins: [origin],
+          },
+        })
+      ).body.template_id
+      const { token, token_id } = (
+        await world.owner.call('POST', `/api/templates/${template}/embed-tokens`, { body: {} })
+      ).body
+      html = `<!doctype html><html lang="en"><head><title>Shop</title></head><body><heddle-chat template="${template}" token="${token}" base="${service.base}"></heddle-chat><script src="${service.base}/widget/v1.js"></script></body></html>`
+      const page = await openPage()
+      await page.getByRole('button', { name: 'Refund' }).click()
+      const form = page.getByRole('form')
+      await form.waitFor()
+      await page.getByLabel('Your message').fill('order: 1042')
+      await page.keyboard.press('Enter')
+      const order = form.getByLabel(/^Order/)
+      await expect.poll(() => order.inputValue()).toBe('1042')
+      await form.getByLabel('reason').selectOption({ index: 1 })
+      await form.getByLabel('Pick-up').fill('2026-11-15T10:30')
+      await form.getByRole('button', { name: 'Send' }).click()
+      await page.getByRole('log').getByText('result: 2026-11-15T').waitFor()
+      expect(await page.title()).toBe('Shop')
+      expect(await page.locator('img').count()).toBe(0)
+      expect(await severeFindings(page)).toEqual([])
 
-    // The token is revoked during the chat, and the visitor gets a message in their own language.
-    await world.owner.call('DELETE', `/api/templates/${template}/embed-tokens/${token_id}`)
-    await expect
-      .poll(
-        async () => {
-          await page.getByLabel('Your message').fill('Hello?')
-          await page.keyboard.press('Enter')
-          return page
-            .getByRole('alert')
-            .textContent({ timeout: 2000 })
-            .catch(() => '')
-        },
-        { timeout: 15_000 },
-      )
-      .toBe('This chat is not available any more.')
-    await page.close()
-  })
+      // The token is revoked during the chat, and the visitor gets a message in their own language.
+      await world.owner.call('DELETE', `/api/templates/${template}/embed-tokens/${token_id}`)
+      await expect
+        .poll(
+          async () => {
+            await page.getByLabel('Your message').fill('Hello?')
+            await page.keyboard.press('Enter')
+            return page
+              .getByRole('alert')
+              .textContent({ timeout: 2000 })
+              .catch(() => '')
+          },
+          { timeout: 15_000 },
+        )
+        .toBe('This chat is not available any more.')
+      await page.close()
+    },
+  )
 
-  slow('a visitor sends a file in a form and with a message, and downloads what the run made of it', async () => {
+  slow('a visitor sends a file in a form and with a message, and downloads the file that the run created', async () => {
     const made = await world.owner.call('POST', '/api/workflows', {
       body: { name: 'Read a letter', definition: reading },
     })
@@ -297,7 +300,7 @@ describe.skipIf(!executable)('the widget on another site', () => {
     await other.close()
   })
 
-  slow('the first message is there soon, and Escape goes back to where one came from', async () => {
+  slow('the first message is shown quickly, and Escape returns the focus', async () => {
     const workflow = await makeWorkflow()
     const template = (
       await world.owner.call('POST', '/api/templates', {
@@ -336,7 +339,7 @@ describe.skipIf(!executable)('the widget on another site', () => {
     )
   })
 
-  slow('a page whose origin is not listed is told so', async () => {
+  slow('a page whose origin is not listed shows an error', async () => {
     const workflow = await makeWorkflow()
     const { token } = (
       await world.owner.call('POST', `/api/workflows/${workflow}/embed-tokens`, {

@@ -1,4 +1,4 @@
-// A piece written for the tests, in the form in which packages of pieces have it: a warehouse with items on shelves.
+// A piece for the tests, in the form of published packages of pieces: a warehouse with items on shelves.
 
 const VERSION = require('./package.json').version
 

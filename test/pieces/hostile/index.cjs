@@ -1,4 +1,4 @@
-// A piece that tries to get out. Each action answers with what it got hold of; the test says that this is nothing.
+// A piece that tries to escape. Each action returns what it could access; the test checks that this is nothing.
 
 const attempt = async (work) => {
   try {
@@ -66,7 +66,7 @@ const actions = {
     every({
       tcp: () => dial({ host: '127.0.0.1', port: propsValue.port }),
       unix: () => dial({ path: propsValue.unix }),
-      // The constructor behind a socket that is allowed, used on a path that is not.
+      // The constructor of an allowed socket, used on a forbidden path.
       stolen: () =>
         within((resolve, reject) => {
           const { Socket } = require('node:net')
@@ -133,7 +133,7 @@ const actions = {
       try {
         require('node:fs').writeSync(2, 'x'.repeat(10_000))
       } catch {
-        // The pipe is full for a moment.
+        // The pipe is temporarily full.
       }
     }
   },
