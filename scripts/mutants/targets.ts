@@ -28,7 +28,7 @@ export const targets: Target[] = [
   },
   {
     name: 'job ledger',
-    files: ['server/areas/jobs/ledger/{errors,ids,pages,progress,room}.ts', 'server/areas/jobs/recipe.ts'],
+    files: ['server/areas/jobs/ledger/{errors,ids,pages,progress,run-limits}.ts', 'server/areas/jobs/recipe.ts'],
     tests: ['server/areas/jobs/ledger/rules.test.ts'],
   },
   {

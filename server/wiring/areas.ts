@@ -1,7 +1,7 @@
-import { passCompanyOn } from '#areas/companies/service'
-import { passCredentialsOn } from '#areas/credentials/rights'
+import { reassignCompany } from '#areas/companies/service'
+import { reassignCredentials } from '#areas/credentials/rights'
 import { stopDestinationsOf } from '#areas/destinations/rights'
-import { mayReadNamed, passKnowledgeOn } from '#areas/knowledge/rights'
+import { mayReadNamed, reassignKnowledge } from '#areas/knowledge/rights'
 import { forgetState } from '#areas/state/service'
 import { leaveTeams } from '#areas/teams/service'
 import { forgetTriggers } from '#areas/triggers/service'
@@ -61,9 +61,9 @@ export async function wireAreas(parts: Parts) {
   resources.identity.onRemoved.push(
     stopDestinationsOf,
     workflows.passOn,
-    passCredentialsOn,
-    passKnowledgeOn,
-    passCompanyOn,
+    reassignCredentials,
+    reassignKnowledge,
+    reassignCompany,
     leaveTeams,
   )
   const jobs = await wireJobsOf(parts, resources, workflows)

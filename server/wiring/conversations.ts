@@ -5,7 +5,7 @@ import { makeEmbedIdentifier } from '#areas/embed/identify'
 import { makeOrigins } from '#areas/embed/origins'
 import { embedTemplateRoutes, embedWorkflowRoutes } from '#areas/embed/routes'
 import { makeTemplateWidget } from '#areas/embed/template-widget'
-import { makeVisiting, type SentFiles } from '#areas/embed/visiting'
+import { makeVisitorConversations, type SentFiles } from '#areas/embed/visitor-conversations'
 import { makeVisitors } from '#areas/embed/visitors'
 import { makeWorkflowWidget } from '#areas/embed/workflow-widget'
 import { makeWorkLoop } from '#areas/gateway/loop'
@@ -39,7 +39,7 @@ export type ConversationWiringOptions = {
   allowances: Allowances
   orgOf(host: string): Promise<Org>
   baseUrl(): string
-  credentials: { chooseModel: ChooseModel; mayThink(): boolean }
+  credentials: { chooseModel: ChooseModel; hasModel(): boolean }
   /** The number of days that conversations with visitors are kept by default. */
   retentionDays: number
   /** How long an assistant waits for a workflow that it started, in milliseconds. */
@@ -65,7 +65,7 @@ export function wireConversations(options: ConversationWiringOptions) {
     db,
     log,
     chooseModel: options.credentials.chooseModel,
-    mayThink: options.credentials.mayThink,
+    hasModel: options.credentials.hasModel,
     shownResults: options.shownResults,
     toolWaitMs: options.toolWaitMs,
     takeFiles: options.files.take,
@@ -82,7 +82,7 @@ export function wireConversations(options: ConversationWiringOptions) {
   const leftOver = makeWorkLoop({ what: 'answers of assistants', atOnce: 8, log, ...conversations.leftOver })
   const templates = makeTemplates({
     standingInWorkflow: (ctx, id) => workflows().standings.workflow(ctx, id),
-    mayThink: options.credentials.mayThink,
+    hasModel: options.credentials.hasModel,
     catalogue: options.agentPorts.services.catalogue,
     findImported: options.agentPorts.services.findImported,
     findDataset: options.agentPorts.findDataset,
@@ -94,7 +94,7 @@ export function wireConversations(options: ConversationWiringOptions) {
   const visitors = makeVisitors({ vault })
   const origins = makeOrigins({ db, baseUrl: options.baseUrl })
   const tokens = makeEmbedIdentifier({ db, orgOf: options.orgOf, log, visitors, origins })
-  const visiting = makeVisiting({
+  const visitorConversations = makeVisitorConversations({
     conversations,
     visitors,
     engine: () => workflows().engine,
@@ -105,14 +105,14 @@ export function wireConversations(options: ConversationWiringOptions) {
   const templateWidget = makeTemplateWidget({
     conversations,
     templates,
-    visiting,
+    visitorConversations,
     visitors,
     speech,
     transcription,
     allowances: options.allowances,
     files: options.files,
   })
-  const workflowWidget = makeWorkflowWidget({ conversations, visiting, visitors, files: options.files })
+  const workflowWidget = makeWorkflowWidget({ conversations, visitorConversations, visitors, files: options.files })
   const requirements = makeRequirements({
     extract: makeExtract({ chooseModel: options.credentials.chooseModel, log }),
     system: systemWorkflows,
@@ -121,8 +121,8 @@ export function wireConversations(options: ConversationWiringOptions) {
   const routes: AnyRoute[] = [
     ...requirementRoutes(requirements),
     ...templateRoutes(templates, templateTokens),
-    ...embedTemplateRoutes(templateWidget, visiting),
-    ...embedWorkflowRoutes(workflowWidget, visiting),
+    ...embedTemplateRoutes(templateWidget, visitorConversations),
+    ...embedWorkflowRoutes(workflowWidget, visitorConversations),
   ]
   return {
     conversations,

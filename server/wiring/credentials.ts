@@ -1,16 +1,16 @@
+import { makeCredentialCache } from '#areas/credentials/credential-cache'
 import type { CredentialJobHooks } from '#areas/credentials/job-hooks'
 import { addressOfModel } from '#areas/credentials/kinds'
+import { watchModels } from '#areas/credentials/model-watch'
 import { type ModelParts, makeChooseModel } from '#areas/credentials/models'
 import { makeNodeModel, makeOpenCredential } from '#areas/credentials/node'
-import { makeRecent } from '#areas/credentials/recent'
 import { mayUseNamed, standingInCredential, standingInOwnedCredential } from '#areas/credentials/rights'
 import { credentialRoutes } from '#areas/credentials/routes'
-import { watchModels } from '#areas/credentials/thinking'
 import { resolveCredential } from '#areas/credentials/use'
-import { makeUseNotes } from '#areas/credentials/used'
+import { makeUseNotes } from '#areas/credentials/use-notes'
 import { makeWatchModel } from '#areas/insights/metering'
 import type { Allowances } from '#areas/payments/allowances'
-import { meterModel } from '#areas/payments/means'
+import { meterModel } from '#areas/payments/resource-meters'
 import type { ReferenceCheck } from '#areas/workflows/definition-check'
 import { findPrincipal } from '#areas/workflows/rights'
 import type { ChooseModel } from '#engine/credentials'
@@ -37,10 +37,10 @@ export type CredentialOptions = {
 export function wireCredentials(options: CredentialOptions) {
   const { db, vault, log, outgoing, jobs, installation, embeddingModel, allowances } = options
   const notes = makeUseNotes({ db, log })
-  const recent = makeRecent(db)
+  const recent = makeCredentialCache(db)
   const watch = makeWatchModel({ db, log })
   const parts: ModelParts = {
-    recent,
+    cache: recent,
     installation,
     embeddingModel,
     watch: watch.model,
@@ -58,7 +58,7 @@ export function wireCredentials(options: CredentialOptions) {
     if (llm !== installation) return llm
     return watch.model(meterModel(llm, wanted.workspaceId, allowances), { ...wanted, credentialId: null })
   }
-  const thinking = watchModels({ db, log, installation })
+  const modelWatch = watchModels({ db, log, installation })
   return {
     openCredential: makeOpenCredential(parts),
     /** Opens a credential for a person instead of an execution. */
@@ -87,12 +87,12 @@ export function wireCredentials(options: CredentialOptions) {
     watchEmbed: watch.embed,
     chooseModel,
     chooseModelForNode: makeNodeModel(chooseModel),
-    mayThink: thinking.mayThink,
+    hasModel: modelWatch.hasModel,
     routes: credentialRoutes(parts),
     standings: { credential: standingInCredential, owned_credential: standingInOwnedCredential },
     references: new Map<string, ReferenceCheck>([['cred', mayUseNamed]]),
     async stop(): Promise<void> {
-      thinking.stop()
+      modelWatch.stop()
       await recent.stop()
       await notes.stop()
     },

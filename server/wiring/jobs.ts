@@ -6,17 +6,17 @@ import {
   jobHooks,
   joinJob,
   loadJobDefinition,
-  passOnJobs,
   pauseJobsOfWorkflow,
+  reassignJobs,
 } from '#areas/jobs/hooks'
 import { makeDispatcher } from '#areas/jobs/ledger/dispatcher'
 import { writeOutput } from '#areas/jobs/ledger/output'
 import { jobMemberRoutes } from '#areas/jobs/member-routes'
 import { makeJobMembers } from '#areas/jobs/members'
+import { standingInJob, standingInOwnedJob, standingThroughJob } from '#areas/jobs/rights'
 import { jobRoutes } from '#areas/jobs/routes'
 import { makeJobs } from '#areas/jobs/service'
 import { makeReadSource } from '#areas/jobs/source'
-import { standingInJob, standingInOwnedJob, standingThroughJob } from '#areas/jobs/standing'
 import type { Quotas } from '#areas/payments/quotas'
 import { type JudgeByAgent, makeConcludeSuite } from '#areas/suites/judge'
 import { makeRecordPeople } from '#areas/suites/recording'
@@ -101,7 +101,7 @@ export async function wireJobs(options: JobWiringOptions) {
   const kinds = (): Kinds => descriptorsOf(options.nodes)
   const suites = makeSuites({ datasets, modelOf, engine, kinds, baseUrl: options.baseUrl })
   options.identity.onAccepted.job = joinJob
-  options.identity.onRemoved.push(passOnJobs)
+  options.identity.onRemoved.push(reassignJobs)
   return {
     feed: jobFeed(db),
     routes: [...jobRoutes(jobs), ...jobMemberRoutes(members), ...suiteRoutes(suites)],

@@ -1,5 +1,5 @@
 import type { Allowances } from '#areas/payments/allowances'
-import { meterMail } from '#areas/payments/means'
+import { meterMail } from '#areas/payments/resource-meters'
 import { SECOND } from '#platform/clock'
 import { blobDirectory, type Config } from '#platform/config'
 import type { Database } from '#platform/db/pool'

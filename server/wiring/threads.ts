@@ -12,17 +12,17 @@ import { makeTryOut } from '#areas/gateway/try-out'
 import { inboxRoutes } from '#areas/inbox/routes'
 import { makeInbox as makeTeamInbox } from '#areas/inbox/service'
 import type { Allowances } from '#areas/payments/allowances'
-import type { MatterParts } from '#areas/reaching/matter'
+import type { AnswerParts } from '#areas/reaching/gate-or-question'
 import { makePeople } from '#areas/reaching/people'
 import { makeInteractionTokens } from '#areas/reaching/tokens'
 import { threadAudioRoutes } from '#areas/threads/audio-routes'
 import { makeClips } from '#areas/threads/clips'
 import { threadMemberRoutes } from '#areas/threads/member-routes'
-import { makeThreadMembers, passThreadsOn, takeIntoThread } from '#areas/threads/members'
+import { addToThread, makeThreadMembers, reassignThreads } from '#areas/threads/members'
 import { makePlayback } from '#areas/threads/playback'
 import { threadRoutes } from '#areas/threads/routes'
 import { type FilesGiven, makeThreads, standingInThread } from '#areas/threads/service'
-import { makeSpeaking } from '#areas/threads/speaking'
+import { makeThreadSpeech } from '#areas/threads/speech'
 import type { ReferenceCheck } from '#areas/workflows/definition-check'
 import { makeChannelSend } from '#engine/nodes/channel-send'
 import type { AnyKind } from '#engine/nodes/kind'
@@ -44,7 +44,7 @@ export type ThreadWiringOptions = {
   conversations: Conversations
   allowances: Allowances
   /** The areas that answer gates and questions when a user presses a button. */
-  answers: MatterParts
+  answers: AnswerParts
   /** The maximum size of a JSON message, in bytes. */
   maxBytes: number
   files: { given: FilesGiven; adopt: InboxOptions['adoptFiles']; keep: KeepFile }
@@ -55,19 +55,19 @@ export function wireThreads(options: ThreadWiringOptions) {
   const { db, vault, log, providers, identity, conversations, files } = options
   const { channels } = providers
 
-  const speaking = makeSpeaking(providers)
+  const speech = makeThreadSpeech(providers)
   const playback = makePlayback({ key: vault.derive('audio-playback') })
-  const clips = makeClips({ db, blobs: providers.blobs, speaking, playback })
+  const clips = makeClips({ db, blobs: providers.blobs, speech, playback })
   const threads = makeThreads({
     conversations,
-    speaking,
+    speech,
     clips,
     playback,
     allowances: options.allowances,
     filesGiven: files.given,
   })
-  identity.onAccepted.thread = takeIntoThread
-  identity.onRemoved.push(passThreadsOn)
+  identity.onAccepted.thread = addToThread
+  identity.onRemoved.push(reassignThreads)
 
   const box = makeCredentials(vault)
   const outbox = makeOutbox({ db, log, channels, box })

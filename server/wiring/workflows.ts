@@ -22,7 +22,7 @@ import { webhookRoutes } from '#areas/webhooks/routes'
 import { makeWebhooks } from '#areas/webhooks/service'
 import type { ReferenceCheck } from '#areas/workflows/definition-check'
 import type { WorkflowDependencies } from '#areas/workflows/dependencies'
-import { makePassWorkflowsOn } from '#areas/workflows/passing-on'
+import { makeReassignWorkflows } from '#areas/workflows/reassign-workflows'
 import { listRetentions } from '#areas/workflows/retention'
 import { workflowRoutes } from '#areas/workflows/routes'
 import { makeScheduler } from '#areas/workflows/scheduler'
@@ -106,7 +106,7 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
     approvals,
     views,
     startExecution,
-    passOn: makePassWorkflowsOn({ kinds: () => descriptorsOf(nodes), system }),
+    passOn: makeReassignWorkflows({ kinds: () => descriptorsOf(nodes), system }),
     maintain: makeMaintenance({
       db: forMaintenance(db),
       blobs: providers.blobs,

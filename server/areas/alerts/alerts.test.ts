@@ -4,7 +4,7 @@ import { startVendor, type Vendor } from '#test/fakes/vendor'
 import { type Answer, type SharedService, useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makeWorld, type TestPerson, type World } from '#test/harness/world'
-import { toTell } from './watch.ts'
+import { notificationFor } from './watch.ts'
 import { bodyOf } from './words.ts'
 
 let vendor: Vendor
@@ -269,7 +269,7 @@ test.each([
   [{ told: false, silenced: true }, true, null],
   [{ told: true, silenced: true }, false, null],
 ] as const)('a rule with %j and firing = %s sends the notification %s', (rule, isFiring, expected) => {
-  expect(toTell(rule, isFiring)).toBe(expected)
+  expect(notificationFor(rule, isFiring)).toBe(expected)
 })
 
 test.each([

@@ -45,7 +45,7 @@ async function checkWorkflow(ctx: Context, workflowId: string | null | undefined
   if (!isSeen) throw unknownReference('/workflow_id')
 }
 
-async function checkTold(ctx: Context, { people = [], channel }: Pick<AlertRulePatch, 'people' | 'channel'>) {
+async function checkRecipients(ctx: Context, { people = [], channel }: Pick<AlertRulePatch, 'people' | 'channel'>) {
   const { workspace_id } = ctx.workspace
   const members = await store.membersAmong(ctx.tx, workspace_id, people)
   const unknown = people.flatMap((id, at) => (members.has(id) ? [] : [`/people/${at}`]))
@@ -64,7 +64,7 @@ export async function createAlertRule(ctx: Context, input: NewAlertRule): Promis
   const { workspace_id } = ctx.workspace
   await checkWorkflow(ctx, input.workflow_id)
   checkThreshold(input.kind, input.threshold)
-  await checkTold(ctx, input)
+  await checkRecipients(ctx, input)
   if ((await store.countRules(ctx.tx, workspace_id)) >= MAX_RULES)
     throw problem('conflict', `A workspace has at most ${MAX_RULES} alert rules. Delete one first.`)
   const ruleId = newId()
@@ -75,7 +75,7 @@ export async function createAlertRule(ctx: Context, input: NewAlertRule): Promis
 export async function updateAlertRule(ctx: Context, { rule_id, ...patch }: ById & AlertRulePatch): Promise<AlertRule> {
   const rule = await getAlertRule(ctx, { rule_id })
   if (patch.threshold !== undefined) checkThreshold(rule.kind, patch.threshold)
-  await checkTold(ctx, patch)
+  await checkRecipients(ctx, patch)
   await store.updateRule(ctx.tx, ctx.workspace.workspace_id, rule_id, patch)
   return getAlertRule(ctx, { rule_id })
 }

@@ -28,7 +28,10 @@ const TAKE = `select r.workspace_id, r.rule_id, r.name, r.kind, r.workflow_id, r
   where r.workspace_id = $1 and r.rule_id = $2 and r.enabled and r.next_check_at <= now() for update of r skip locked`
 
 /** Returns the notification to send. Pure, so that a table of cases can test it. */
-export function toTell(rule: { told: boolean; silenced: boolean }, isFiring: boolean): 'firing' | 'resolved' | null {
+export function notificationFor(
+  rule: { told: boolean; silenced: boolean },
+  isFiring: boolean,
+): 'firing' | 'resolved' | null {
   if (isFiring === rule.told) return null
   if (rule.silenced) return null
   return isFiring ? 'firing' : 'resolved'
@@ -46,7 +49,7 @@ const recipientsOf = async (tx: Tx, rule: Row): Promise<string[]> =>
     )
   ).map(({ user_id }) => user_id)
 
-async function tell(tx: Tx, rule: Row, what: 'firing' | 'resolved', measured: Measured): Promise<void> {
+async function notify(tx: Tx, rule: Row, what: 'firing' | 'resolved', measured: Measured): Promise<void> {
   const { workspace_id: workspaceId, rule_id, kind, workflow_id, threshold, window_s } = rule
   const value = measured?.value ?? null
   const title = what === 'firing' ? `Alert: ${rule.name}` : `Over: ${rule.name}`
@@ -91,8 +94,8 @@ export const checkRule = (db: Database, workspaceId: string, ruleId: string): Pr
     if (!rule) return false
     const measured = rule.gone ? null : await measure(tx, rule)
     const isFiring = measured !== null && measured.value >= rule.threshold
-    const what = toTell(rule, isFiring)
-    if (what !== null) await tell(tx, rule, what, measured)
+    const what = notificationFor(rule, isFiring)
+    if (what !== null) await notify(tx, rule, what, measured)
     // A silenced rule that resolves before any notification was sent sends none.
     const told = what === null ? rule.told : what === 'firing'
     await tx.count(

@@ -3,7 +3,7 @@ import { type Looking, makeLooking } from '#platform/looks'
 import { type MessageDependencies, sendMessage, takeMessages } from './messages.ts'
 import { checkRule, findDueRules } from './watch.ts'
 
-const LOOK_EVERY = 2 * SECOND
+const POLL_EVERY = 2 * SECOND
 const AT_ONCE = 50
 
 /** Checks the rules that are due and sends their messages. Several processes may do this at the same time. */
@@ -24,7 +24,7 @@ export function makeAlertWatcher(deps: MessageDependencies): Omit<Looking, 'wake
       checkRule(db, workspace_id, rule_id),
     )
     await each('a message of an alert', await takeMessages(db, AT_ONCE), (taken) => sendMessage(deps, taken))
-    return LOOK_EVERY
+    return POLL_EVERY
   }
 
   const { start, stop } = makeLooking({

@@ -50,7 +50,7 @@ export function reasonToExclude(
  * Returns the chain of initiators and the people who hold keys of the service accounts in it. With such a key they
  * can start everything that the account can start, so they count as initiators.
  */
-export async function withHolders(tx: Tx, chain: Initiator[], startedBy: string | null): Promise<Initiator[]> {
+export async function withKeyHolders(tx: Tx, chain: Initiator[], startedBy: string | null): Promise<Initiator[]> {
   const ids = [...chain.map(({ user_id }) => user_id), startedBy].filter((id) => id !== null)
   if (ids.length === 0) return chain
   const accounts = await tx.rows<{ user_id: string; held_by: string[] }>(

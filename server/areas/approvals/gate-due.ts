@@ -1,9 +1,9 @@
 import { type GateDependencies, inWorkspace } from './gate-dependencies.ts'
-import { reportIfStuck, tellVoters } from './gate-notices.ts'
+import { notifyVoters, reportIfStuck } from './gate-notices.ts'
 import { addApprovers } from './gate-opening.ts'
 import { resolve } from './gate-resolving.ts'
-import { readStanding } from './standings.ts'
 import * as store from './store.ts'
+import { readVotingState } from './voting-state.ts'
 
 /** Handles the engine's timer: sends a reminder halfway to the due time, and applies `on_due` at the due time. */
 export async function gateDue(
@@ -20,7 +20,7 @@ export async function gateDue(
           gate.workspace_id,
           gate.request_id,
         ])
-        await tellVoters(tx, gate, 'approval.reminder', `Still waiting for your vote: ${gate.title}`)
+        await notifyVoters(tx, gate, 'approval.reminder', `Still waiting for your vote: ${gate.title}`)
       }
       return { dueAt: gate.due_at }
     }
@@ -31,8 +31,8 @@ export async function gateDue(
         [gate.workspace_id, gate.request_id, due_in_s],
       )
       await addApprovers(tx, escalated, escalate_to)
-      await tellVoters(tx, escalated, 'approval.escalated', `Escalated to you: ${gate.title}`)
-      await reportIfStuck(tx, await readStanding(tx, escalated))
+      await notifyVoters(tx, escalated, 'approval.escalated', `Escalated to you: ${gate.title}`)
+      await reportIfStuck(tx, await readVotingState(tx, escalated))
       return { dueAt: escalated.due_at }
     }
     await resolve(deps, tx, gate, 'expired', on_due === 'approve' ? 'approved' : 'rejected')

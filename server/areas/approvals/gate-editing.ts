@@ -8,13 +8,13 @@ import type { Tx } from '#platform/db/pool'
 import { invalid, problem } from '#platform/errors'
 import { newId, toWire } from '#platform/ids'
 import * as edits from './edit-store.ts'
-import { withHolders } from './excluded.ts'
+import { withKeyHolders } from './excluded.ts'
 import type { GateDependencies } from './gate-dependencies.ts'
-import { settleNotices, tellVoters } from './gate-notices.ts'
+import { notifyVoters, settleNotices } from './gate-notices.ts'
 import { editInWords } from './outcome-words.ts'
-import { readStanding } from './standings.ts'
 import * as store from './store.ts'
 import { gateIsSatisfiable } from './tally.ts'
+import { readVotingState } from './voting-state.ts'
 
 // A person who may vote on a tool call may edit its arguments. The edited call is a different payload and gets its own
 // gate: votes on the first gate do not count. The edit must stay within the grant of the tool, and its author counts as
@@ -48,7 +48,7 @@ export async function editCall(deps: GateDependencies, tx: Tx, gate: store.Gate,
     initiators: await withEditor(tx, gate, editor.user_id),
     ...edit,
   })
-  if (!gateIsSatisfiable(await readStanding(tx, next)))
+  if (!gateIsSatisfiable(await readVotingState(tx, next)))
     throw problem(
       'conflict',
       gate.policy.allow_self
@@ -57,7 +57,7 @@ export async function editCall(deps: GateDependencies, tx: Tx, gate: store.Gate,
     )
   const wire = toWire('apr', next.request_id)
   await settleNotices(tx, gate.workspace_id, [gate.request_id], editInWords(editor.name))
-  await tellVoters(tx, next, 'approval.requested', `${editor.name} edited the arguments, vote on them: ${gate.title}`)
+  await notifyVoters(tx, next, 'approval.requested', `${editor.name} edited the arguments, vote on them: ${gate.title}`)
   if (await edits.askAgents(tx, next)) tx.after(() => deps.onAgentsAsked())
   deps.engine().send(
     tx,
@@ -105,7 +105,7 @@ async function editedPayload(tx: Tx, gate: store.Gate, wanted: JsonObject): Prom
  */
 async function withEditor(tx: Tx, gate: store.Gate, userId: string): Promise<store.GateInitiator[]> {
   const link = { kind: 'person' as const, id: toWire('usr', userId), user_id: userId }
-  const editors = (await withHolders(tx, [link], null)).map((one) => ({ ...one, kind: 'editor' as const }))
+  const editors = (await withKeyHolders(tx, [link], null)).map((one) => ({ ...one, kind: 'editor' as const }))
   return [...(gate.initiators ?? []).filter(({ kind }) => kind !== 'editor'), ...editors]
 }
 

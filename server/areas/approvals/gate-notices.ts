@@ -1,14 +1,14 @@
 import type { Tx } from '#platform/db/pool'
 import { deliverEvent, settleMatters } from '#platform/events'
 import { toWire } from '#platform/ids'
-import { readStanding } from './standings.ts'
 import type * as store from './store.ts'
-import { gateIsSatisfiable, type Standing } from './tally.ts'
+import { gateIsSatisfiable, type VotingState } from './tally.ts'
+import { readVotingState } from './voting-state.ts'
 
 // Notifications about a gate.
 
-export async function tellVoters(tx: Tx, gate: store.Gate, kind: string, title: string): Promise<void> {
-  const { outstanding } = await readStanding(tx, gate)
+export async function notifyVoters(tx: Tx, gate: store.Gate, kind: string, title: string): Promise<void> {
+  const { outstanding } = await readVotingState(tx, gate)
   await deliverEvent(tx, {
     workspaceId: gate.workspace_id,
     kind,
@@ -32,7 +32,7 @@ export const settleNotices = (tx: Tx, workspaceId: string, requestIds: string[],
 export const NO_LONGER_ASKED = 'Withdrawn: the execution no longer waits for it'
 
 /** Notifies the owners of the workspace and of the workflow if no remaining person can open the gate. */
-export async function reportIfStuck(tx: Tx, standing: Standing): Promise<void> {
+export async function reportIfStuck(tx: Tx, standing: VotingState): Promise<void> {
   const { gate } = standing
   const stuck = !gateIsSatisfiable(standing)
   if (stuck === gate.unsatisfiable) return

@@ -4,16 +4,16 @@ import { checkArgs } from '#engine/nodes/kind'
 import type { Opened, WaitRequest } from '#engine/ports'
 import type { Tx } from '#platform/db/pool'
 import { newId, toWire } from '#platform/ids'
-import { reasonToExclude, withHolders } from './excluded.ts'
+import { reasonToExclude, withKeyHolders } from './excluded.ts'
 import { type GateDependencies, inWorkspace } from './gate-dependencies.ts'
 import { payloadSha256 } from './gate-editing.ts'
-import { NO_LONGER_ASKED, reportIfStuck, settleNotices, tellVoters } from './gate-notices.ts'
+import { NO_LONGER_ASKED, notifyVoters, reportIfStuck, settleNotices } from './gate-notices.ts'
 import { outcomeOf } from './gate-resolving.ts'
 import { openedOnce } from './opened-once.ts'
 import { given, readPolicy, toRows } from './policy.ts'
-import { readStanding } from './standings.ts'
 import * as store from './store.ts'
 import { gateIsSatisfiable, isStuckByExclusion } from './tally.ts'
+import { readVotingState } from './voting-state.ts'
 import * as voting from './voting-store.ts'
 
 /** The share of the time to the due time after which a reminder is sent. */
@@ -77,13 +77,13 @@ export async function openGate(deps: GateDependencies, wait: WaitRequest): Promi
         payload_sha256: sha256,
         policy,
         started_by: wait.startedBy,
-        initiators: await withHolders(tx, wait.initiatedBy, wait.startedBy),
+        initiators: await withKeyHolders(tx, wait.initiatedBy, wait.startedBy),
         editable: wait.editable ?? null,
       })
       await addApprovers(tx, inserted, policy.approvers)
       const gate = await escalateIfExcluded(tx, inserted)
-      await tellVoters(tx, gate, 'approval.requested', `Your vote is needed: ${gate.title}`)
-      await reportIfStuck(tx, await readStanding(tx, gate))
+      await notifyVoters(tx, gate, 'approval.requested', `Your vote is needed: ${gate.title}`)
+      await reportIfStuck(tx, await readVotingState(tx, gate))
       await deps.onOpened?.(tx, gate)
       return opened(gate)
     })
@@ -98,12 +98,12 @@ export async function openGate(deps: GateDependencies, wait: WaitRequest): Promi
  */
 async function escalateIfExcluded(tx: Tx, gate: store.Gate): Promise<store.Gate> {
   const { policy } = gate
-  let standing = await readStanding(tx, gate)
+  let standing = await readVotingState(tx, gate)
   if (!isStuckByExclusion(standing)) return gate
   if (policy.on_due === 'escalate') {
     const escalated = await store.markEscalated(tx, gate)
     await addApprovers(tx, escalated, policy.escalate_to)
-    standing = await readStanding(tx, escalated)
+    standing = await readVotingState(tx, escalated)
     if (gateIsSatisfiable(standing)) return escalated
   }
   if (policy.on_due === 'approve' && policy.due_in_s !== null) return gate

@@ -4,10 +4,10 @@ import { toWire } from '#platform/ids'
 import { type GateDependencies, inWorkspace } from './gate-dependencies.ts'
 import { NO_LONGER_ASKED, reportIfStuck, settleNotices } from './gate-notices.ts'
 import { outcomeInWords } from './outcome-words.ts'
-import { readStanding, readStandings } from './standings.ts'
 import * as store from './store.ts'
 import { decideGate } from './tally.ts'
 import { voteJson } from './view.ts'
+import { readVotingState, readVotingStates } from './voting-state.ts'
 import * as voting from './voting-store.ts'
 
 // Votes, the due time or the end of the execution close a gate. The engine is notified in the same transaction.
@@ -75,7 +75,7 @@ function outcomeWith(gate: store.Gate, cast: voting.VoteRow[]): Settled {
 
 /** Resolves the gate after a vote if the votes decide it. Otherwise reports a gate that can no longer open. */
 export async function settle(deps: GateDependencies, tx: Tx, gate: store.Gate): Promise<void> {
-  const standing = await readStanding(tx, gate)
+  const standing = await readVotingState(tx, gate)
   const decision = decideGate(standing)
   if (decision !== 'open') return resolve(deps, tx, gate, decision, decision)
   return reportIfStuck(tx, standing)
@@ -109,7 +109,7 @@ export async function recheckWorkspace(deps: GateDependencies, workspaceId: stri
     const batch = await deps.db.tenant(inWorkspace(workspaceId), async (tx) => {
       const ids = await store.listOpenGateIds(tx, workspaceId, after, RECHECKED_AT_ONCE)
       const locked = await store.lockFreeGates(tx, workspaceId, ids)
-      for (const standing of await readStandings(tx, locked)) {
+      for (const standing of await readVotingStates(tx, locked)) {
         if (decideGate(standing) === 'approved') await resolve(deps, tx, standing.gate, 'approved', 'approved')
         else await reportIfStuck(tx, standing)
       }

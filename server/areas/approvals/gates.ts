@@ -3,7 +3,7 @@ import type { Tx } from '#platform/db/pool'
 import type { GateDependencies } from './gate-dependencies.ts'
 import { gateDue } from './gate-due.ts'
 import { type Edit, editCall } from './gate-editing.ts'
-import { tellVoters } from './gate-notices.ts'
+import { notifyVoters } from './gate-notices.ts'
 import { openGate } from './gate-opening.ts'
 import { cancelOpen, recheckWorkspace, settle } from './gate-resolving.ts'
 import type { Gate } from './store.ts'
@@ -18,7 +18,7 @@ export const makeGates = (deps: GateDependencies) => ({
   settle: (tx: Tx, gate: Gate) => settle(deps, tx, gate),
   recheckWorkspace: (workspaceId: string) => recheckWorkspace(deps, workspaceId),
   cancelOpen,
-  tellVoters,
+  tellVoters: notifyVoters,
 })
 
 export type Gates = ReturnType<typeof makeGates>

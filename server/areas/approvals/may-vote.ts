@@ -2,9 +2,9 @@ import type { Tx } from '#platform/db/pool'
 import { problem } from '#platform/errors'
 import { toWire } from '#platform/ids'
 import { reasonToExclude } from './excluded.ts'
-import { readStanding } from './standings.ts'
 import * as store from './store.ts'
-import type { Standing } from './tally.ts'
+import type { VotingState } from './tally.ts'
+import { readVotingState } from './voting-state.ts'
 import type { VoteRow, VoterRow } from './voting-store.ts'
 
 // Checks whether a person has a vote at a gate, and whether the gate still accepts votes.
@@ -21,8 +21,8 @@ export async function requireVote(
   gate: store.Gate,
   userId: string,
   hasVotedAlready: string,
-): Promise<{ voter: VoterRow; standing: Standing }> {
-  const standing = await readStanding(tx, gate)
+): Promise<{ voter: VoterRow; standing: VotingState }> {
+  const standing = await readVotingState(tx, gate)
   if (hasVoted(standing.votes, userId)) throw problem('already_voted', hasVotedAlready)
   const voter = standing.voters.find(({ user_id }) => user_id === userId)
   if (!voter) throw problem('forbidden', notAVoter(gate, userId))
@@ -40,7 +40,7 @@ function requireOpen(gate: store.Gate): void {
 }
 
 /** Returns why this person has no vote at the gate. Null if they have one. */
-export const whyNotVote = ({ gate, voters }: Pick<Standing, 'gate' | 'voters'>, userId: string): string | null =>
+export const whyNotVote = ({ gate, voters }: Pick<VotingState, 'gate' | 'voters'>, userId: string): string | null =>
   voters.some(({ user_id }) => user_id === userId) ? null : notAVoter(gate, userId)
 
 export const hasVoted = (votes: VoteRow[], userId: string): boolean =>

@@ -33,11 +33,11 @@ export type AskedQuestion = Pick<
 >
 
 /** Sends messages to an execution. */
-type Teller = () => Pick<Engine, 'send'>
+type GetEngine = () => Pick<Engine, 'send'>
 
 export type QuestionDependencies = {
   db: Database
-  engine: Teller
+  engine: GetEngine
   /** Shares the time for expensive checks between workspaces. */
   turns: Pick<Turns, 'next'>
   /** Called once, in the transaction that opens the question, so that a conversation can ask it. */
@@ -87,17 +87,17 @@ async function askQuestion(deps: QuestionDependencies, wait: WaitRequest): Promi
         const taken = await store.answerFromEarlier(tx, row, earlier)
         const outcome = outcomeOf(taken, earlier)
         // Sent like any answer, so that the journal records where it comes from.
-        tellExecution(deps.engine, tx, taken, { outcome })
+        signalExecution(deps.engine, tx, taken, { outcome })
         return { ...opened(taken), settled: outcome }
       }
-      await tell(tx, row, 'clarification.asked', `A question for you: ${row.question}`)
+      await notify(tx, row, 'clarification.asked', `A question for you: ${row.question}`)
       await deps.onAsked?.(tx, row)
       return opened(row, earlier)
     })
   return openedOnce('questions_one_open', ask)
 }
 
-async function tell(tx: Tx, row: Row, kind: string, title: string): Promise<void> {
+async function notify(tx: Tx, row: Row, kind: string, title: string): Promise<void> {
   await deliverEvent(tx, {
     workspaceId: row.workspace_id,
     kind,
@@ -108,20 +108,20 @@ async function tell(tx: Tx, row: Row, kind: string, title: string): Promise<void
   })
 }
 
-async function close(engine: Teller, tx: Tx, row: Row, answer: Json, by: Answerer): Promise<void> {
+async function close(engine: GetEngine, tx: Tx, row: Row, answer: Json, by: Answerer): Promise<void> {
   store.sendAnswer(tx, row, answer, by)
   // Runs while the message to the execution is sent, so that an answer needs no additional round trip.
   const settled = settleMatters(tx, row.workspace_id, [matterOf(row)], `Answered by ${by.name}`)
   const answered = { ...row, status: 'answered' as const, answer, answered_by: by.id, answered_by_name: by.name }
-  tellExecution(engine, tx, answered, { isLast: true })
+  signalExecution(engine, tx, answered, { isLast: true })
   await settled
 }
 
 const matterOf = ({ clarification_id }: Pick<Row, 'clarification_id'>): string => toWire('clr', clarification_id)
 
-type Telling = { outcome?: Settled; isLast?: boolean }
+type AnswerSignal = { outcome?: Settled; isLast?: boolean }
 
-const tellExecution = (engine: Teller, tx: Tx, row: Row, { outcome, isLast = false }: Telling = {}): void =>
+const signalExecution = (engine: GetEngine, tx: Tx, row: Row, { outcome, isLast = false }: AnswerSignal = {}): void =>
   engine().send(
     tx,
     { workspaceId: row.workspace_id, executionId: row.execution_id, key: `question:${row.clarification_id}` },
@@ -166,7 +166,7 @@ async function questionDue(deps: QuestionDependencies, wait: store.WhereAsked): 
     if (!passed) {
       if (!row.reminded) {
         await store.markReminded(tx, row)
-        await tell(tx, row, 'clarification.reminder', `Still waiting for your answer: ${row.question}`)
+        await notify(tx, row, 'clarification.reminder', `Still waiting for your answer: ${row.question}`)
       }
       return { dueAt: row.due_at }
     }
@@ -176,12 +176,12 @@ async function questionDue(deps: QuestionDependencies, wait: store.WhereAsked): 
     }
     if (row.on_due === 'escalate' && !row.escalated) {
       const escalated = await store.escalate(tx, row)
-      await tell(tx, escalated, 'clarification.escalated', `Nobody has answered yet: ${row.question}`)
+      await notify(tx, escalated, 'clarification.escalated', `Nobody has answered yet: ${row.question}`)
       return { dueAt: escalated.due_at }
     }
     await store.markExpired(tx, row)
     await settleMatters(tx, row.workspace_id, [matterOf(row)], 'The time to answer has passed')
-    tellExecution(deps.engine, tx, { ...row, status: 'expired' })
+    signalExecution(deps.engine, tx, { ...row, status: 'expired' })
     return { dueAt: null }
   })
 }

@@ -14,7 +14,7 @@ import * as voting from './voting-store.ts'
 // the vote. If the worker dies, the row stays and another worker calls the model again; at most one vote is recorded. A
 // slow model delays only its own vote, because each review has its own slot.
 
-const LOOK_EVERY = 5 * SECOND
+const POLL_EVERY = 5 * SECOND
 const AT_ONCE = 16
 const AT_ONCE_OF_ONE_WORKSPACE = 4
 /** The maximum time in seconds of a review. After that another worker may try it. */
@@ -131,7 +131,7 @@ async function look(state: State, onEnd: () => void): Promise<number> {
     [100],
   )
   for (const { workspace_id } of left) await gates.recheckWorkspace(workspace_id)
-  return LOOK_EVERY
+  return POLL_EVERY
 }
 
 /** The worker for reviews. `wake` is called when a gate with agents is opened or a person has left. */

@@ -15,9 +15,9 @@ import { reasonToExclude } from './excluded.ts'
 import type { Gates } from './gates.ts'
 import { hasVoted, lockGate, notAVoter, requireVote } from './may-vote.ts'
 import type { AgreementQuery, Approval, Delegation, EditedCall, NewVote, Vote } from './schema.ts'
-import { readStanding } from './standings.ts'
 import * as store from './store.ts'
 import { gateView, gateViews, viewWithBounds, voteJson, voteView } from './view.ts'
+import { readVotingState } from './voting-state.ts'
 import * as voting from './voting-store.ts'
 
 type ById = { request_id: string }
@@ -87,7 +87,7 @@ async function record(
 
 export async function mayVote(ctx: Context, { request_id }: ById): Promise<void> {
   const gate = await readGate(ctx, request_id)
-  const { votes, voters } = await readStanding(ctx.tx, gate)
+  const { votes, voters } = await readVotingState(ctx.tx, gate)
   const me = ctx.person.user_id
   if (!hasVoted(votes, me) && !voters.some(({ user_id }) => user_id === me))
     throw problem('forbidden', notAVoter(gate, me))
@@ -234,7 +234,7 @@ export async function delegateVote(
   if (hasVoted(votes, user_id)) throw invalid([{ path: '/user_id', message: 'has voted already' }])
   const reason = reasonToExclude(gate, user_id)
   if (reason !== null) throw invalid([{ path: '/user_id', message: `${reason} and may not approve it` }])
-  await store.handOn(ctx.tx, gate, me, user_id)
+  await store.moveVote(ctx.tx, gate, me, user_id)
   await recordAudit(ctx, ctx.tx, {
     action: 'approval.delegated',
     subject: toWire('apr', request_id),

@@ -220,7 +220,7 @@ export const markEscalated = (tx: Tx, gate: Gate): Promise<Gate> =>
  * Moves the vote that was delegated to `from`, or their own vote. A vote that returns to its giver is no longer
  * delegated.
  */
-export async function handOn(tx: Tx, gate: Gate, from: string, to: string): Promise<void> {
+export async function moveVote(tx: Tx, gate: Gate, from: string, to: string): Promise<void> {
   const at = [gate.workspace_id, gate.request_id]
   const returned = await tx.count(
     'delete from approval_delegations where workspace_id = $1 and request_id = $2 and from_user = $4 and to_user = $3',

@@ -6,7 +6,7 @@ import { toWire } from '#platform/ids'
 import { reasonToExclude } from './excluded.ts'
 import { given, policyText, readPolicy, toRows } from './policy.ts'
 import type { Gate } from './store.ts'
-import { decideGate, gateIsSatisfiable, isStuckByExclusion, standingOf } from './tally.ts'
+import { decideGate, gateIsSatisfiable, isStuckByExclusion, votingStateOf } from './tally.ts'
 import type { AgentRow, CandidateRow, VoteRow } from './voting-store.ts'
 
 // The rules of docs/approvals.md, applied to rows as the database returns them.
@@ -34,7 +34,7 @@ const vote = (voter_id: string, decision: VoteRow['decision'], more: Partial<Vot
 
 describe('the outstanding voters', () => {
   const left = (votes: VoteRow[], status: Gate['status'] = 'open') =>
-    standingOf(gateOf({}, status), votes, [person('ann'), person('bob', true)], [agent('r2'), agent('d2', 'Dee')])
+    votingStateOf(gateOf({}, status), votes, [person('ann'), person('bob', true)], [agent('r2'), agent('d2', 'Dee')])
       .outstanding
   const ann = { kind: 'human', id: 'ann', name: 'Name of ann' }
   const r2 = { kind: 'agent', id: 'r2', name: 'r2' }
@@ -57,7 +57,7 @@ describe('the outstanding voters', () => {
   })
 
   test('are separate from the excluded people', () => {
-    const { voters, excluded } = standingOf(gateOf(), [], [person('ann'), person('bob', true)], [])
+    const { voters, excluded } = votingStateOf(gateOf(), [], [person('ann'), person('bob', true)], [])
     expect([voters.map(({ user_id }) => user_id), excluded.map(({ user_id }) => user_id)]).toEqual([['ann'], ['bob']])
   })
 })
@@ -87,7 +87,9 @@ describe('a gate is decided by the recorded votes', () => {
       'approved',
     ],
   ])('%s', (_what, policy, votes, expected) => {
-    expect(decideGate(standingOf(gateOf(policy), votes, [person('ann'), person('cid')], [agent('r2')]))).toBe(expected)
+    expect(decideGate(votingStateOf(gateOf(policy), votes, [person('ann'), person('cid')], [agent('r2')]))).toBe(
+      expected,
+    )
   })
 })
 
@@ -122,7 +124,7 @@ describe('whether a gate can still open', () => {
       false,
     ],
   ])('is computed for a gate that %s', (_what, policy, votes, people, satisfiable, stuck) => {
-    const standing = standingOf(gateOf(policy), votes, people, [])
+    const standing = votingStateOf(gateOf(policy), votes, people, [])
     expect([gateIsSatisfiable(standing), isStuckByExclusion(standing)]).toEqual([satisfiable, stuck])
   })
 })

@@ -3,7 +3,7 @@ import type * as store from './store.ts'
 import type * as voting from './voting-store.ts'
 
 /** A gate with everything that decides it, as read in this transaction. */
-export type Standing = {
+export type VotingState = {
   gate: store.Gate
   votes: voting.VoteRow[]
   voters: voting.VoterRow[]
@@ -14,12 +14,12 @@ export type Standing = {
 }
 
 /** Returns who has voted on a gate, who may still vote, and who may not. */
-export function standingOf(
+export function votingStateOf(
   gate: store.Gate,
   votes: voting.VoteRow[],
   candidates: voting.CandidateRow[],
   agents: voting.AgentRow[],
-): Standing {
+): VotingState {
   const voters = candidates.filter(({ excluded }) => !excluded)
   const excluded = candidates.filter((candidate) => candidate.excluded)
   const voted = new Set(votes.map((vote) => `${vote.voter_kind}:${vote.voter_id}`))
@@ -46,17 +46,17 @@ const ballots = (votes: voting.VoteRow[]): Ballot[] =>
     confidence: vote.confidence,
   }))
 
-export const decideGate = ({ gate, votes, outstanding }: Standing): 'approved' | 'rejected' | 'open' =>
+export const decideGate = ({ gate, votes, outstanding }: VotingState): 'approved' | 'rejected' | 'open' =>
   decide(gate.policy, ballots(votes), outstanding)
 
-export const gateIsSatisfiable = ({ gate, votes, outstanding }: Standing): boolean =>
+export const gateIsSatisfiable = ({ gate, votes, outstanding }: VotingState): boolean =>
   isSatisfiable(gate.policy, ballots(votes), outstanding)
 
 /**
  * Checks whether no person can open the gate, but a person could if those who led to the execution were allowed to
  * vote.
  */
-export const isStuckByExclusion = ({ gate, votes, outstanding, excluded }: Standing): boolean =>
+export const isStuckByExclusion = ({ gate, votes, outstanding, excluded }: VotingState): boolean =>
   !isSatisfiable(gate.policy, ballots(votes), outstanding) &&
   isSatisfiable(gate.policy, ballots(votes), [
     ...outstanding,

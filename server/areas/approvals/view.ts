@@ -4,9 +4,9 @@ import { toWire } from '#platform/ids'
 import { readBounds } from './edit-store.ts'
 import { reasonToExclude } from './excluded.ts'
 import type { Approval, Vote } from './schema.ts'
-import { readStandings } from './standings.ts'
 import type * as store from './store.ts'
-import type { Standing } from './tally.ts'
+import type { VotingState } from './tally.ts'
+import { readVotingStates } from './voting-state.ts'
 import * as voting from './voting-store.ts'
 
 export const voteView = (vote: voting.VoteRow): Vote => ({
@@ -41,14 +41,14 @@ export const gateView = async (tx: Tx, gate: store.Gate): Promise<Approval> => (
 
 /** Returns a page of gates of one workspace, in four queries. */
 export async function gateViews(tx: Tx, gates: readonly store.Gate[]): Promise<Approval[]> {
-  const standings = await readStandings(tx, gates)
-  const withAgents = standings.filter(({ agents }) => agents.length > 0).map(({ gate }) => gate)
+  const states = await readVotingStates(tx, gates)
+  const withAgents = states.filter(({ agents }) => agents.length > 0).map(({ gate }) => gate)
   const earned =
     withAgents.length === 0 ? [] : await voting.listAgreementAt(tx, withAgents[0]!.workspace_id, withAgents)
-  return standings.map((standing) => viewOf(standing, earned))
+  return states.map((state) => viewOf(state, earned))
 }
 
-function viewOf({ gate, votes, agents, outstanding, excluded }: Standing, earned: voting.AgreementRow[]): Approval {
+function viewOf({ gate, votes, agents, outstanding, excluded }: VotingState, earned: voting.AgreementRow[]): Approval {
   return {
     request_id: gate.request_id,
     execution_id: gate.execution_id,

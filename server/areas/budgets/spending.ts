@@ -14,7 +14,7 @@ const money = (amount: number): string => `$${amount < 0.01 ? amount.toPrecision
 const keyOf = (workspaceId: string, { scope_kind, scope_id, per }: store.BudgetRow): string =>
   `${workspaceId} ${scope_kind} ${scope_id} ${per}`
 
-const whose = ({ scope_kind, name }: store.BudgetRow): string =>
+const scopeName = ({ scope_kind, name }: store.BudgetRow): string =>
   scope_kind === 'workspace' ? 'the workspace' : `the ${scope_kind}${name === null ? '' : ` "${name}"`}`
 
 export class Reservations {
@@ -49,7 +49,7 @@ export async function reserve(
     if (row.spent + held < row.amount && row.spent + held + couldCost <= row.amount) continue
     throw new ModelProblem(
       'budget_exceeded',
-      `The budget of ${whose(row)} is ${money(row.amount)} a ${row.per}, and ${money(row.spent)} are spent. ` +
+      `The budget of ${scopeName(row)} is ${money(row.amount)} a ${row.per}, and ${money(row.spent)} are spent. ` +
         (row.spent >= row.amount
           ? 'No model is asked until the next one begins or the budget is raised.'
           : `This call could cost ${money(couldCost)}${held > 0 ? ` and others under way ${money(held)}` : ''}, so it is not made.`),
@@ -65,14 +65,14 @@ export async function reserve(
  * Runs in the transaction that counts a call. Notifies owners once per period about each budget that the call took to
  * 80 % or used up.
  */
-export async function tellSpent(
+export async function notifySpent(
   tx: Tx,
   call: { workspaceId: string; spender: store.Spender; executionId: string | null },
 ): Promise<void> {
   const { workspaceId } = call
   for (const row of await store.budgetsOf(tx, workspaceId, call.spender, call.executionId)) {
     const state = stateOf(row)
-    if (state === 'ok' || !(await store.markTold(tx, workspaceId, row, state))) continue
+    if (state === 'ok' || !(await store.markNotified(tx, workspaceId, row, state))) continue
     const scope = scopeText(row)
     await emitEvent(tx, {
       workspaceId,
@@ -84,8 +84,8 @@ export async function tellSpent(
       kind: `budget.${state}`,
       title:
         state === 'exceeded'
-          ? `The budget of ${whose(row)} is spent`
-          : `Four fifths of the budget of ${whose(row)} are spent`,
+          ? `The budget of ${scopeName(row)} is spent`
+          : `Four fifths of the budget of ${scopeName(row)} are spent`,
       body:
         `${money(row.spent)} of ${money(row.amount)} this ${row.per}.` +
         (state === 'exceeded' && row.hard

@@ -80,7 +80,7 @@ export async function replaceBudgets(tx: Tx, workspaceId: string, budgets: NewBu
 }
 
 /** Returns true for the one transaction that must send this notification in this period. */
-export const markTold = async (
+export const markNotified = async (
   tx: Tx,
   workspaceId: string,
   { scope_kind, scope_id, per, period }: BudgetRow,

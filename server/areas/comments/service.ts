@@ -44,7 +44,7 @@ export async function createComment(
     mentions,
     userId: ctx.person.user_id,
   })
-  await tellMentioned(ctx, comment)
+  await notifyMentioned(ctx, comment)
   return comment
 }
 
@@ -56,7 +56,7 @@ async function requireSeeing(ctx: Context, workflowId: string, mentions: string[
 }
 
 /** Notifies the mentioned people and the owner of the workflow, but never the author. */
-async function tellMentioned(ctx: Context, comment: Comment): Promise<void> {
+async function notifyMentioned(ctx: Context, comment: Comment): Promise<void> {
   const { workspace_id: workspaceId } = ctx.workspace
   const author = ctx.person.user_id
   const { name, owner_id } = await store.findWorkflow(ctx.tx, workspaceId, comment.workflow_id)

@@ -74,8 +74,8 @@ export function makeCompanies() {
 }
 
 /** Passes the company on to an owner of the workspace when its owner leaves the last of its workspaces. */
-export const passCompanyOn: OnMemberRemoved = async (tx, { workspaceId, userId, byUserId }) => {
-  const passed = await store.passCompanyOn(tx, workspaceId, userId, byUserId)
+export const reassignCompany: OnMemberRemoved = async (tx, { workspaceId, userId, byUserId }) => {
+  const passed = await store.reassignCompany(tx, workspaceId, userId, byUserId)
   if (!passed) return
   await deliverEvent(tx, {
     workspaceId,

@@ -60,7 +60,7 @@ export const updateCompany = (
     [companyId, patch.name ?? null, patch.metadata !== undefined, patch.metadata ?? null],
   )
 
-export const passCompanyOn = (
+export const reassignCompany = (
   tx: Tx,
   workspaceId: string,
   fromUserId: string,

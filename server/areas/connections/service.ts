@@ -170,7 +170,7 @@ export const revokeConnection = ({ jobs }: ConnectionsOptions, ctx: Context, { c
     if ((await store.revokeConnection(tx, workspace_id, connection_id)) === 0) return
     await jobs.pauseJobsUsing(tx, workspace_id, connection_id)
     await recordAudit(ctx, tx, { action: 'connection.revoked', subject: toWire('conn', connection_id) })
-    await tellRevoked(ctx, tx, connection)
+    await notifyRevoked(ctx, tx, connection)
   })
 
 /** Stores a new credential after a successful probe, replacing the old one if there is one. */
@@ -327,7 +327,7 @@ function requireTable(warehouse: Warehouse, table: string): void {
  * Notifies the owners of the connection and the workspace, but not the person who revoked it. Owners of paused jobs
  * are notified separately.
  */
-async function tellRevoked(ctx: Context, tx: Tx, connection: Connection): Promise<void> {
+async function notifyRevoked(ctx: Context, tx: Tx, connection: Connection): Promise<void> {
   const { workspace_id } = ctx.workspace
   const everybody = new Set([...(await store.listWorkspaceOwners(tx, workspace_id)), connection.owner_id ?? ''])
   everybody.delete('')

@@ -35,7 +35,7 @@ export const findAncestor = (tx: Tx, workspaceId: string, executionId: string): 
     [workspaceId, executionId],
   )
 
-export type Standing = {
+export type ExecutionState = {
   execution_id: string
   status: string
   waiting_for: { kind: string; title?: string }[]
@@ -44,8 +44,8 @@ export type Standing = {
   error: { code: string; message: string } | null
 }
 
-export const readStandings = (tx: Tx, workspaceId: string, executionIds: string[]): Promise<Standing[]> =>
-  tx.rows<Standing>(
+export const readExecutionStates = (tx: Tx, workspaceId: string, executionIds: string[]): Promise<ExecutionState[]> =>
+  tx.rows<ExecutionState>(
     'select execution_id, status, waiting_for, results, results_blob is not null as large, error from executions where workspace_id = $1 and execution_id = any ($2)',
     [workspaceId, executionIds],
   )

@@ -32,7 +32,7 @@ const SPEAKERS: Record<string, string> = { visitor: 'Visitor', assistant: 'Assis
 export type Asked = { fresh: boolean; closed: string | null }
 
 export async function askForPerson(tx: Tx, thread: LockedThread, reason: string): Promise<Asked> {
-  const fresh = await tellColleagues(tx, thread, reason)
+  const fresh = await notifyColleagues(tx, thread, reason)
   return { fresh, closed: await whenClosed(tx, thread) }
 }
 
@@ -43,7 +43,7 @@ export const whenClosed = async (tx: Tx, { workspace_id, template_id, state }: L
     timeZone: state.visit?.time_zone,
   })
 
-async function tellColleagues(tx: Tx, thread: LockedThread, reason: string): Promise<boolean> {
+async function notifyColleagues(tx: Tx, thread: LockedThread, reason: string): Promise<boolean> {
   const { workspace_id: workspaceId, thread_id: threadId } = thread
   const given = reason.slice(0, MAX_REASON).replaceAll('\0', '').toWellFormed()
   const marked = await tx.count(

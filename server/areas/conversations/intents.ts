@@ -25,22 +25,22 @@ const generic = new Set(
 )
 
 /** The words of a message, with tolerance for typing errors while the budget lasts. */
-type Heard = { stems: Set<string>; byLetter: Map<string, string[]>; effort: Effort }
+type ParsedMessage = { stems: Set<string>; byLetter: Map<string, string[]>; effort: Effort }
 
 const COMPARISON = 4
 
-const hear = (text: string): Heard => {
+const parseMessage = (text: string): ParsedMessage => {
   const stems = new Set(wordsOf(text.slice(0, 2000)).map(({ stem }) => stem))
   return { stems, byLetter: Map.groupBy(stems, (stem) => stem[0]!), effort: newEffort() }
 }
 
-const meet = ({ stems, byLetter, effort }: Heard, wanted: string): boolean =>
+const meet = ({ stems, byLetter, effort }: ParsedMessage, wanted: string): boolean =>
   stems.has(wanted) ||
   (effort.left >= COMPARISON ? (byLetter.get(wanted[0]!) ?? []) : []).some(
     (stem) => spend(effort, COMPARISON) && nearly(stem, wanted),
   )
 
-function score(heard: Heard, choice: Choice): { score: number; whole: boolean } {
+function score(heard: ParsedMessage, choice: Choice): { score: number; whole: boolean } {
   const name = [...new Set(contentStems(choice.name))]
   const telling = name.filter((stem) => !generic.has(stem))
   const named = telling.filter((stem) => meet(heard, stem)).length
@@ -71,7 +71,7 @@ export function findIntent(text: string, choices: Choice[], offered: string[]): 
       ? { kind: 'chosen', workflowId: wanted, sure: true }
       : { kind: 'none' }
   }
-  const heard = hear(text)
+  const heard = parseMessage(text)
   const ranked = choices
     .map((choice) => ({ id: choice.workflow_id, ...score(heard, choice) }))
     .filter(({ score: points }) => points >= ENOUGH)

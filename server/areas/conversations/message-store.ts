@@ -30,7 +30,7 @@ export type Notice = { text: string; about: string; execution_id: string }
  * Posts a notice and saves the state of the conversation in one statement. Returns undefined if the notice was posted
  * before. The caller has locked the thread.
  */
-export async function tell(tx: Tx, thread: LockedThread, notice: Notice): Promise<Message | undefined> {
+export async function postNotice(tx: Tx, thread: LockedThread, notice: Notice): Promise<Message | undefined> {
   const message = {
     message_id: newId(),
     role: 'assistant' as const,

@@ -22,7 +22,7 @@ export type Offer = {
   added_by: string | null
 }
 
-export type Voice = {
+export type AssistantSettings = {
   name: string
   greeting: string | null
   /** The language of the assistant's own texts; null means English. */
@@ -91,7 +91,7 @@ export const offersOfPerson = async (
   ).map(offered)
 
 /** The data that a turn reads besides its thread. */
-export type Surroundings = { voice: Voice | undefined; offers: Offer[]; form: FormRow | null }
+export type ThreadContext = { voice: AssistantSettings | undefined; offers: Offer[]; form: FormRow | null }
 
 const around = (template: string, workflow: string): string =>
   `(select row_to_json(s) from (select p.name, p.greeting, p.locale, p.instructions, p.model, p.owner_id, p.llm, p.mode, p.knowledge_ids, p.tools,
@@ -100,9 +100,9 @@ const around = (template: string, workflow: string): string =>
    (select json_agg(o order by o.position, o.workflow_id) from (
       ${offeredBy(template)} union all ${offerOf(workflow)}) o) as offers`
 
-type Around = { voice: Voice | null; offers: StoredOffer[] | null; form?: FormRow | null }
+type Around = { voice: AssistantSettings | null; offers: StoredOffer[] | null; form?: FormRow | null }
 
-const read = (found: Around | undefined): Surroundings => ({
+const read = (found: Around | undefined): ThreadContext => ({
   voice: found?.voice ?? undefined,
   offers: (found?.offers ?? []).map(offered),
   form: found?.form ?? null,
@@ -112,7 +112,7 @@ const read = (found: Around | undefined): Surroundings => ({
  * Reads everything in one statement, which runs after the statement that locks the thread. A statement that waits for
  * a lock reads all other tables as they were before the wait.
  */
-export const readSurroundings = async (tx: Tx, workspaceId: string, threadId: string): Promise<Surroundings> =>
+export const readThreadContext = async (tx: Tx, workspaceId: string, threadId: string): Promise<ThreadContext> =>
   read(
     await tx.maybe<Around>(
       `select ${around('t.template_id', 't.workflow_id')},
@@ -124,9 +124,9 @@ export const readSurroundings = async (tx: Tx, workspaceId: string, threadId: st
   )
 
 /** As `readSurroundings`, for a new conversation. */
-export const surroundingsOf = async (
+export const threadContextOf = async (
   tx: Tx,
   workspaceId: string,
   { template_id, workflow_id }: { template_id: string | null; workflow_id: string | null },
-): Promise<Surroundings> =>
+): Promise<ThreadContext> =>
   read(await tx.maybe<Around>(`select ${around('$2::uuid', '$3::uuid')}`, [workspaceId, template_id, workflow_id]))

@@ -1,10 +1,10 @@
 import { problem } from '#platform/errors'
 import { newId } from '#platform/ids'
+import { nextStep } from './decide.ts'
 import { phrasesFor } from './languages/index.ts'
 import type { NewMessage } from './message-store.ts'
-import type { Surroundings } from './offer-store.ts'
+import type { ThreadContext } from './offer-store.ts'
 import { emptyState } from './state.ts'
-import { nextStep } from './think.ts'
 import type { LockedThread } from './thread-store.ts'
 import type { NewThread } from './types.ts'
 
@@ -29,20 +29,20 @@ export const threadOf = (wanted: NewThread): LockedThread => ({
 })
 
 /** Returns the greeting. A channel has none, because the other side wrote first. */
-export function greet(thread: LockedThread, around: Surroundings): NewMessage[] {
+export function greet(thread: LockedThread, around: ThreadContext): NewMessage[] {
   thread.state = { ...thread.state, house: around.voice?.locale ?? null }
   if (thread.kind === 'channel') return []
   const messages = thread.kind === 'gather' ? beginGathering(thread, around) : greetingOf(thread, around)
   return messages.map((text) => ({ role: 'assistant', text, turn: 0 }))
 }
 
-function greetingOf(thread: LockedThread, { voice }: Surroundings): string[] {
+function greetingOf(thread: LockedThread, { voice }: ThreadContext): string[] {
   // A token stays valid for one second after its template was deleted.
   if (!voice && thread.kind === 'embed') throw problem('not_found')
   return voice ? [voice.greeting ?? phrasesFor(thread.state).greeting] : []
 }
 
-function beginGathering(thread: LockedThread, { offers: [offer] }: Surroundings): string[] {
+function beginGathering(thread: LockedThread, { offers: [offer] }: ThreadContext): string[] {
   if (!offer) throw problem('no_active_version', 'The owner of the workflow must activate a version.')
   const step = nextStep(phrasesFor(thread.state), offer, {}, [], false)
   if (step.kind !== 'gather') return []

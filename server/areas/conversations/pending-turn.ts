@@ -2,13 +2,13 @@ import { defaultsOf, requirementsOf } from '#areas/requirements/extract'
 import type { JsonObject } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
 import { newId } from '#platform/ids'
+import { wantsForm } from './decide.ts'
 import { closeForms, type FormRow, insertForm, updateFormValues } from './form-store.ts'
 import { phrasesFor } from './languages/index.ts'
 import type { NewMessage } from './message-store.ts'
 import type { Offer } from './offer-store.ts'
 import { askedNow, type OpenQuestion } from './state.ts'
 import * as texts from './texts.ts'
-import { wantsForm } from './think.ts'
 import type { LockedThread } from './thread-store.ts'
 
 // The messages and forms of a turn so far. Nothing is written before the turn ends.
@@ -27,7 +27,7 @@ export type PendingTurn = {
 }
 
 /** Creates the container for changes to a conversation outside of a turn. */
-export const asideOf = (thread: LockedThread, form: FormRow | null): PendingTurn => ({
+export const pendingChangesOf = (thread: LockedThread, form: FormRow | null): PendingTurn => ({
   thread,
   messages: [],
   writes: [],

@@ -1,8 +1,8 @@
-import { type ExtractDependencies, wishedModel } from '#areas/requirements/extract'
+import { type ExtractDependencies, modelFromSettings } from '#areas/requirements/extract'
 import { isObject } from '#model/json'
 import { makeFence } from '#providers/llm/fence'
 import { ModelProblem } from '#providers/llm/problem'
-import { type PickWish, type Situation, wishOf } from './think.ts'
+import { modelSettingsOf, type PickWorkflow, type Situation } from './decide.ts'
 
 // A language model reads the request. It can only choose among the workflows of the template. Any other output is text
 // for the person who wrote.
@@ -10,9 +10,9 @@ import { type PickWish, type Situation, wishOf } from './think.ts'
 const MAX_REPLY = 2000
 
 export const makePick =
-  (dependencies: ExtractDependencies): PickWish =>
+  (dependencies: ExtractDependencies): PickWorkflow =>
   async (situation, text, signal) => {
-    const llm = await wishedModel(dependencies, wishOf(situation.thread, situation.voice))
+    const llm = await modelFromSettings(dependencies, modelSettingsOf(situation.thread, situation.voice))
     if (llm === undefined) return undefined
     const ids = situation.offers.map(({ workflow_id }) => workflow_id)
     try {

@@ -4,33 +4,33 @@ import type { ChooseModel } from '#engine/credentials'
 import type { Database, Tx } from '#platform/db/pool'
 import { problem } from '#platform/errors'
 import type { Logger } from '#platform/log'
+import { makeAgent } from './agent/agent.ts'
 import { makeDrafts } from './agent/drafts.ts'
 import { summarize } from './agent/memory.ts'
 import { findMemory, forgetMemory, type Place } from './agent/memory-store.ts'
-import { makeAgent } from './agent/take.ts'
 import type { AgentPorts } from './agent/types.ts'
-import { type CarryOutDependencies, makeCarryOut } from './carry-out.ts'
+import { type ActionDependencies, makeConversationActions } from './conversation-actions.ts'
+import type { Tools } from './decide.ts'
 import { openForm } from './form-store.ts'
 import { lastMessage, listMessages, saveTurn, searchMessages, seqOf } from './message-store.ts'
-import { offersOfTemplate, offersOfWorkflow, readSurroundings, surroundingsOf } from './offer-store.ts'
+import { offersOfTemplate, offersOfWorkflow, readThreadContext, threadContextOf } from './offer-store.ts'
 import { greet, threadOf } from './opening.ts'
 import type { PendingTurn } from './pending-turn.ts'
 import { makePick } from './pick.ts'
 import type { OpenQuestion } from './state.ts'
 import { makeTakeover } from './takeover.ts'
-import type { Tools } from './think.ts'
 import { findChannelThread, findColleague, findThread, insertThread, readThread, readThreadOf } from './thread-store.ts'
 import { gatheredOf } from './turn-parts.ts'
 import { makeTurns } from './turns.ts'
 import type { NewThread, Thread, Turn } from './types.ts'
 import { makeUpdates, type ShownResults } from './updates.ts'
 
-export type ConversationDependencies = CarryOutDependencies & {
+export type ConversationDependencies = ActionDependencies & {
   db: Database
   log: Logger
   chooseModel: ChooseModel
   /** False if no model is configured anywhere. Then rules read all messages. */
-  mayThink(): boolean
+  hasModel(): boolean
   /** Counts started executions. */
   countStarted(workspaceId: string, count: number): void
   shownResults: ShownResults
@@ -41,11 +41,11 @@ export type ConversationDependencies = CarryOutDependencies & {
 }
 
 export function makeConversations(dependencies: ConversationDependencies) {
-  const { db, log, chooseModel, mayThink } = dependencies
-  const carrying = makeCarryOut(dependencies)
+  const { db, log, chooseModel, hasModel } = dependencies
+  const actions = makeConversationActions(dependencies)
   const updates = makeUpdates({
     db,
-    carrying,
+    actions,
     stillOpen: (tx, workspaceId, ids) => dependencies.questions().stillOpen(tx, workspaceId, ids),
     shownResults: dependencies.shownResults,
   })
@@ -57,7 +57,7 @@ export function makeConversations(dependencies: ConversationDependencies) {
     db,
     log,
     chooseModel,
-    carrying,
+    actions,
     updates,
     rules,
     isForPerson,
@@ -76,19 +76,19 @@ export function makeConversations(dependencies: ConversationDependencies) {
   })
   const turns = makeTurns({
     db,
-    carrying,
+    actions,
     updates,
     agent,
     tools: { extract: makeExtract({ chooseModel, log }), pick: makePick({ chooseModel, log }) },
     rules,
     isForPerson,
-    thinksSlowly: mayThink,
+    usesModel: hasModel,
     afterCommit({ thread, started }: PendingTurn): void {
       if (started > 0) dependencies.countStarted(thread.workspace_id, started)
     },
   })
 
-  const takeover = makeTakeover({ carrying, updates })
+  const takeover = makeTakeover({ actions, updates })
 
   async function openThread(tx: Tx, wanted: NewThread): Promise<Thread> {
     const thread = threadOf(wanted)
@@ -100,7 +100,7 @@ export function makeConversations(dependencies: ConversationDependencies) {
       // Another request has opened the thread in the meantime and has committed.
       return (await find()) ?? openThread(tx, wanted)
     }
-    await saveTurn(tx, thread, greet(thread, await surroundingsOf(tx, wanted.workspaceId, thread)), true)
+    await saveTurn(tx, thread, greet(thread, await threadContextOf(tx, wanted.workspaceId, thread)), true)
     return thread
   }
 
@@ -111,7 +111,7 @@ export function makeConversations(dependencies: ConversationDependencies) {
     ...takeover,
     findColleague,
     /** Returns true if a turn needs no model and can be part of a request's transaction. */
-    answersAtOnce: (): boolean => !mayThink(),
+    answersAtOnce: (): boolean => !hasModel(),
     searchMessages,
     listMessages: (tx: Tx, workspaceId: string, threadId: string, page: { after: number; limit: number }) =>
       listMessages(tx, workspaceId, threadId, page.after, page.limit),
@@ -147,7 +147,7 @@ export function makeConversations(dependencies: ConversationDependencies) {
       const [thread, last, { offers }] = await Promise.all([
         readThread(tx, workspaceId, threadId),
         lastMessage(tx, workspaceId, threadId),
-        readSurroundings(tx, workspaceId, threadId),
+        readThreadContext(tx, workspaceId, threadId),
       ])
       if (!thread || isTheirs?.(thread) === false) throw problem('not_found')
       return {

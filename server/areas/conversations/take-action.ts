@@ -2,16 +2,16 @@ import { requirementsOf } from '#areas/requirements/extract'
 import { validateJson } from '#model/json-schema'
 import type { Tx } from '#platform/db/pool'
 import { problem, unknownReference } from '#platform/errors'
-import type { CarryOut } from './carry-out.ts'
+import type { ConversationActions } from './conversation-actions.ts'
+import { fitting, inputOf, missingOf } from './decide.ts'
 import { type FormRow, findForm, findOpenForm } from './form-store.ts'
 import { phrasesFor } from './languages/index.ts'
 import type { Offer } from './offer-store.ts'
 import type { PendingTurn } from './pending-turn.ts'
 import * as texts from './texts.ts'
-import { fitting, inputOf, missingOf } from './think.ts'
 import { lockThread } from './thread-store.ts'
 import { begin, finish, inOneTransaction, lockForTurn, type TurnDependencies } from './turn-frame.ts'
-import { byline, questionOf, refuseWrong } from './turn-parts.ts'
+import { authorFields, questionOf, refuseWrong } from './turn-parts.ts'
 import type { FormAction, Respond, Turn } from './types.ts'
 
 // Turns without a text message: a form that is submitted or cancelled, and an answer given by id.
@@ -32,30 +32,30 @@ export async function takeAction(deps: TurnDependencies, action: FormAction): Pr
     const say = phrasesFor(thread.state)
     const text =
       action.action === 'cancel' ? say.formCancelled : texts.submittedText(say, values, requirementsOf(form.schema))
-    const pending = begin({ thread, form: around.form }, { ...byline(action), text })
+    const pending = begin({ thread, form: around.form }, { ...authorFields(action), text })
     pendingTurns.push(pending)
-    if (action.action === 'cancel') cancelForm(deps.carrying, pending, form, offers)
-    else await submitForm(deps.carrying, tx, pending, form, { ...action, values }, offers)
+    if (action.action === 'cancel') cancelForm(deps.actions, pending, form, offers)
+    else await submitForm(deps.actions, tx, pending, form, { ...action, values }, offers)
     return finish(tx, pending, offers)
   })
 }
 
-function cancelForm(carrying: CarryOut, pending: PendingTurn, form: FormRow, offers: Offer[]): void {
+function cancelForm(actions: ConversationActions, pending: PendingTurn, form: FormRow, offers: Offer[]): void {
   const { thread } = pending
   const say = phrasesFor(thread.state)
-  carrying.closeForm(pending, 'cancelled')
+  actions.closeForm(pending, 'cancelled')
   if (form.kind === 'question') {
     const question = questionOf(thread, form)
-    if (question) carrying.say(pending, texts.questionText(say, question.question, question.schema))
+    if (question) actions.say(pending, texts.questionText(say, question.question, question.schema))
     return
   }
   thread.state = { ...thread.state, gathering: null, offered: offers.map(({ workflow_id }) => workflow_id) }
-  carrying.say(pending, say.cancelled)
-  carrying.say(pending, texts.menu(say, offers))
+  actions.say(pending, say.cancelled)
+  actions.say(pending, texts.menu(say, offers))
 }
 
 async function submitForm(
-  carrying: CarryOut,
+  actions: ConversationActions,
   tx: Tx,
   pending: PendingTurn,
   form: FormRow,
@@ -67,18 +67,18 @@ async function submitForm(
   if (form.kind === 'question') {
     const question = questionOf(thread, form)
     if (question) refuseWrong(form.schema, action.values)
-    const taken = question && (await carrying.answer(tx, pending, question, action.values, action))
-    if (!question) carrying.closeForm(pending, 'cancelled')
-    carrying.say(pending, taken ? say.answered : say.answeredElsewhere)
-    return carrying.remind(pending, offers)
+    const taken = question && (await actions.answer(tx, pending, question, action.values, action))
+    if (!question) actions.closeForm(pending, 'cancelled')
+    actions.say(pending, taken ? say.answered : say.answeredElsewhere)
+    return actions.remind(pending, offers)
   }
   const wanted = thread.state.gathering?.workflow_id
   const offer = offers.find(({ workflow_id }) => workflow_id === wanted)
   if (!offer) {
     thread.state = { ...thread.state, gathering: null, offered: offers.map(({ workflow_id }) => workflow_id) }
-    carrying.closeForm(pending, 'cancelled')
-    carrying.say(pending, say.gone)
-    carrying.say(pending, texts.menu(say, offers))
+    actions.closeForm(pending, 'cancelled')
+    actions.say(pending, say.gone)
+    actions.say(pending, texts.menu(say, offers))
     return
   }
   const input = inputOf(offer, action.values)
@@ -91,11 +91,11 @@ async function submitForm(
       ...thread.state,
       gathering: { workflow_id: offer.workflow_id, values, asked: first?.name ?? null },
     }
-    carrying.say(pending, say.formChanged)
-    return carrying.showInputs(pending, offer, values)
+    actions.say(pending, say.formChanged)
+    return actions.showInputs(pending, offer, values)
   }
   refuseWrong(offer.inputs ?? true, input)
-  if (!(await carrying.start(tx, pending, offer, input, action))) carrying.say(pending, say.notNow)
+  if (!(await actions.start(tx, pending, offer, input, action))) actions.say(pending, say.notNow)
 }
 
 /** Gives an answer by id instead of by text. The answer appears in the history like any other. */
@@ -111,11 +111,11 @@ export async function respond(deps: TurnDependencies, given: Respond): Promise<{
     const form = (await findOpenForm(tx, workspaceId, threadId)) ?? null
     const pending = begin(
       { thread, form },
-      { ...byline(given), text: texts.resultText(phrasesFor(thread.state), given.response) },
+      { ...authorFields(given), text: texts.resultText(phrasesFor(thread.state), given.response) },
     )
     pendingTurns.push(pending)
     // The approvals area refuses a question that is not open, with its reason.
-    const done = await deps.carrying.give(tx, pending, given, {
+    const done = await deps.actions.give(tx, pending, given, {
       execution_id: question?.execution_id ?? given.executionId,
       clarification_id: question?.clarification_id ?? given.clarificationId,
     })

@@ -2,17 +2,17 @@ import type { FileValue } from '#engine/files'
 import { systemClock } from '#platform/clock'
 import { isUniqueViolation, type Tx } from '#platform/db/pool'
 import { problem } from '#platform/errors'
-import { readStandings } from './execution-store.ts'
+import { type Decision, decideReply, goneFrom, type Situation, type Statement } from './decide.ts'
+import { readExecutionStates } from './execution-store.ts'
 import { withFileNames, withoutUsed } from './files.ts'
 import { phrasesFor } from './languages/index.ts'
 import { lastMessages, saveTurn } from './message-store.ts'
-import { readSurroundings, surroundingsOf } from './offer-store.ts'
+import { readThreadContext, threadContextOf } from './offer-store.ts'
 import { greet, threadOf } from './opening.ts'
-import { tellHolder } from './takeover.ts'
-import { type Decision, goneFrom, type Situation, type Statement, think } from './think.ts'
+import { notifyHolder } from './takeover.ts'
 import { findThreadOfRequest, forgetUnused, type LockedThread, readThread } from './thread-store.ts'
 import { begin, finish, inOneTransaction, inWorkspace, lockForTurn, type TurnDependencies } from './turn-frame.ts'
-import { byline } from './turn-parts.ts'
+import { authorFields } from './turn-parts.ts'
 import type { FirstMessage, Incoming, Turn } from './types.ts'
 
 /**
@@ -77,7 +77,7 @@ export async function takeMessage(deps: TurnDependencies, incoming: Incoming): P
   const { workspaceId, threadId } = incoming
   const statement = statementOf(incoming)
   for (let attempt = 1; ; attempt++) {
-    const slow = incoming.within === undefined && deps.thinksSlowly() && attempt <= MAX_ATTEMPTS
+    const slow = incoming.within === undefined && deps.usesModel() && attempt <= MAX_ATTEMPTS
     const seen = slow ? await lookAhead(deps, incoming) : undefined
     // Answers use the language of this message.
     if (seen) noteVisit(seen.thread, incoming)
@@ -85,30 +85,33 @@ export async function takeMessage(deps: TurnDependencies, incoming: Incoming): P
       const answered = await deps.agent.take(incoming)
       if (answered) return answered
     }
-    const thought = seen && (await think(seen, statement, deps.tools))
+    const thought = seen && (await decideReply(seen, statement, deps.tools))
     const turn = await inOneTransaction(deps, incoming, async (tx, pendingTurns) => {
       const { thread, around, before } = await lockForTurn(tx, incoming)
       if (before) return before
       if (seen && seen.thread.last_seq !== thread.last_seq) return undefined
       noteVisit(thread, incoming)
       await deps.updates.dropClosed(tx, thread)
-      const { standings, told } = await deps.updates.tellEnds(tx, thread)
-      const now = told ? await readSurroundings(tx, workspaceId, threadId) : around
-      const situation: Situation = { thread, ...now, standings, recent: [] }
+      const { executions, told } = await deps.updates.postEnds(tx, thread)
+      const now = told ? await readThreadContext(tx, workspaceId, threadId) : around
+      const situation: Situation = { thread, ...now, executions, recent: [] }
       const decision = await settle(
         deps,
         tx,
         situation,
-        thought ?? (await think(situation, statement, deps.rules)),
+        thought ?? (await decideReply(situation, statement, deps.rules)),
         incoming,
       )
       if (!decision) return undefined
-      const pending = begin(situation, { ...byline(incoming), text: withFileNames(incoming.text, statement.files) })
+      const pending = begin(situation, {
+        ...authorFields(incoming),
+        text: withFileNames(incoming.text, statement.files),
+      })
       pendingTurns.push(pending)
-      deps.carrying.closeStale(pending)
-      await deps.carrying.carryOut(tx, pending, decision, incoming, situation.offers)
+      deps.actions.closeStale(pending)
+      await deps.actions.carryOut(tx, pending, decision, incoming, situation.offers)
       keepFiles(pending.thread, decision, statement.files)
-      await tellHolder(tx, pending)
+      await notifyHolder(tx, pending)
       return finish(tx, pending, situation.offers)
     })
     if (turn) return turn
@@ -126,21 +129,21 @@ export async function takeFirst(deps: TurnDependencies, first: FirstMessage): Pr
     if (known && first.isTheirs(known)) return known.thread_id
     const thread = threadOf(open)
     noteVisit(thread, first)
-    const around = await surroundingsOf(tx, workspaceId, thread)
+    const around = await threadContextOf(tx, workspaceId, thread)
     const greeting = greet(thread, around)
-    if (first.within === undefined && deps.thinksSlowly()) {
+    if (first.within === undefined && deps.usesModel()) {
       await saveTurn(tx, thread, greeting, true)
       return thread.thread_id
     }
-    const situation: Situation = { thread, ...around, standings: [], recent: [] }
-    const decision = await think(situation, statementOf(first), deps.rules)
+    const situation: Situation = { thread, ...around, executions: [], recent: [] }
+    const decision = await decideReply(situation, statementOf(first), deps.rules)
     const { files = [] } = first
     // Colleagues are notified, so the conversation must already be stored.
     const isStored = decision.kind === 'hand_over'
     if (isStored) await saveTurn(tx, thread, greeting, true)
-    const pending = begin(situation, { ...byline(first), text: withFileNames(first.text, files) })
+    const pending = begin(situation, { ...authorFields(first), text: withFileNames(first.text, files) })
     pendingTurns.push(pending)
-    await deps.carrying.carryOut(tx, pending, decision, first, around.offers)
+    await deps.actions.carryOut(tx, pending, decision, first, around.offers)
     keepFiles(pending.thread, decision, files)
     return finish(tx, pending, around.offers, isStored ? undefined : greeting)
   })
@@ -174,12 +177,12 @@ const lookAhead = (deps: TurnDependencies, { workspaceId, threadId, isTheirs }: 
   deps.db.tenant(inWorkspace(workspaceId), async (tx) => {
     const [thread, around, recent] = await Promise.all([
       readThread(tx, workspaceId, threadId),
-      readSurroundings(tx, workspaceId, threadId),
+      readThreadContext(tx, workspaceId, threadId),
       lastMessages(tx, workspaceId, threadId, RECENT),
     ])
     if (!thread || isTheirs?.(thread) === false) throw problem('not_found')
     await deps.updates.dropClosed(tx, thread)
     const ids = thread.state.running.map(({ execution_id }) => execution_id)
-    const standings = ids.length === 0 ? [] : await readStandings(tx, workspaceId, ids)
-    return { thread, ...around, standings, recent }
+    const executions = ids.length === 0 ? [] : await readExecutionStates(tx, workspaceId, ids)
+    return { thread, ...around, executions, recent }
   })

@@ -2,15 +2,15 @@ import type { Tx } from '#platform/db/pool'
 import { problem } from '#platform/errors'
 import { deliverEvent } from '#platform/events'
 import { toWire } from '#platform/ids'
-import type { CarryOut } from './carry-out.ts'
+import type { ConversationActions } from './conversation-actions.ts'
+import { nextStep } from './decide.ts'
 import { whenClosed } from './handover.ts'
 import { phrasesFor } from './languages/index.ts'
 import { messagesOfRequest, type NewMessage, saveTurn } from './message-store.ts'
 import { joined } from './notices.ts'
-import { readSurroundings, type Surroundings } from './offer-store.ts'
-import { asideOf, type PendingTurn } from './pending-turn.ts'
+import { readThreadContext, type ThreadContext } from './offer-store.ts'
+import { type PendingTurn, pendingChangesOf } from './pending-turn.ts'
 import { askedNow } from './state.ts'
-import { nextStep } from './think.ts'
 import { type LockedThread, lockThread, noteRead, setTakenOver } from './thread-store.ts'
 import type { Message, SpeakUp, TakeOver } from './types.ts'
 import type { Updates } from './updates.ts'
@@ -20,16 +20,16 @@ import type { Updates } from './updates.ts'
 // hours pass without a message from them. Results of executions are still posted.
 
 export function makeTakeover({
-  carrying,
+  actions,
   updates,
 }: {
-  carrying: CarryOut
+  actions: ConversationActions
   updates: Pick<Updates, 'announce' | 'dropClosed'>
 }) {
   async function hold(tx: Tx, { workspaceId, threadId }: Pick<TakeOver, 'workspaceId' | 'threadId'>) {
     const [thread, around] = await Promise.all([
       lockThread(tx, workspaceId, threadId),
-      readSurroundings(tx, workspaceId, threadId),
+      readThreadContext(tx, workspaceId, threadId),
     ])
     if (!thread) throw problem('not_found')
     if (thread.kind !== 'embed' && thread.kind !== 'channel')
@@ -38,7 +38,7 @@ export function makeTakeover({
   }
 
   /** Saves the turn and sends its messages to the visitor. */
-  async function finish(tx: Tx, pending: PendingTurn, { voice }: Surroundings): Promise<Message[]> {
+  async function finish(tx: Tx, pending: PendingTurn, { voice }: ThreadContext): Promise<Message[]> {
     const saved = await saveTurn(tx, pending.thread, pending.messages)
     for (const write of pending.writes) await write(tx)
     for (const message of saved) await updates.announce(tx, pending.thread, signed(message, voice?.names === true))
@@ -49,18 +49,18 @@ export function makeTakeover({
    * Adds the colleague and closes the open form of the assistant. The form is shown again when the conversation is
    * handed back.
    */
-  function join(pending: PendingTurn, by: TakeOver['person'], { voice }: Surroundings): void {
+  function join(pending: PendingTurn, by: TakeOver['person'], { voice }: ThreadContext): void {
     const { thread } = pending
     if (thread.taken_over_by === by.user_id) return
     pending.messages.push(aside(joined(phrasesFor(thread.state), voice?.names ? by.name : null)))
-    carrying.closeForm(pending, 'replaced')
+    actions.closeForm(pending, 'replaced')
     thread.state = { ...thread.state, awaiting: false }
   }
 
   return {
     async takeOver(tx: Tx, { person, ...place }: TakeOver): Promise<void> {
       const { thread, around } = await hold(tx, place)
-      const pending = asideOf(thread, around.form)
+      const pending = pendingChangesOf(thread, around.form)
       join(pending, person, around)
       await finish(tx, pending, around)
       await setTakenOver(tx, thread, person.user_id)
@@ -74,7 +74,7 @@ export function makeTakeover({
       const { thread, around } = await hold(tx, place)
       const before = requestKey && (await messagesOfRequest(tx, place.workspaceId, place.threadId, requestKey))
       if (before?.[0]) return before[0]
-      const pending = asideOf(thread, around.form)
+      const pending = pendingChangesOf(thread, around.form)
       if (thread.taken_over_by === null) join(pending, person, around)
       thread.turn += 1
       thread.state = { ...thread.state, awaiting: false }
@@ -96,10 +96,10 @@ export function makeTakeover({
       thread.taken_over_by = null
       thread.state = { ...thread.state, awaiting: false }
       await updates.dropClosed(tx, thread)
-      const pending = asideOf(thread, around.form)
+      const pending = pendingChangesOf(thread, around.form)
       pending.messages.push(aside(phrasesFor(thread.state).handedBack))
-      for (const text of neededNow(thread, around)) carrying.say(pending, text)
-      carrying.remind(pending, around.offers)
+      for (const text of neededNow(thread, around)) actions.say(pending, text)
+      actions.remind(pending, around.offers)
       await finish(tx, pending, around)
       await setTakenOver(tx, thread, null)
     },
@@ -107,7 +107,7 @@ export function makeTakeover({
 }
 
 /** Returns the next input to ask for, if no question is open. */
-function neededNow({ state }: LockedThread, { offers }: Surroundings): string[] {
+function neededNow({ state }: LockedThread, { offers }: ThreadContext): string[] {
   const { gathering } = state
   const offer = offers.find(({ workflow_id }) => workflow_id === gathering?.workflow_id)
   if (!gathering || !offer || askedNow(state)) return []
@@ -126,7 +126,7 @@ const signed = (message: Message, names: boolean): Message =>
  * Notifies the colleague who took over when the visitor starts to wait, not for every message. Outside the opening
  * hours the visitor is told when people answer.
  */
-export async function tellHolder(tx: Tx, { thread, writes, messages }: PendingTurn): Promise<void> {
+export async function notifyHolder(tx: Tx, { thread, writes, messages }: PendingTurn): Promise<void> {
   const { taken_over_by: holder, workspace_id: workspaceId, thread_id } = thread
   if (holder === null || thread.state.awaiting) return
   thread.state = { ...thread.state, awaiting: true }

@@ -1,12 +1,12 @@
 import type { Questions } from '#areas/approvals/questions'
 import type { Database, Tx } from '#platform/db/pool'
 import { problem } from '#platform/errors'
-import type { CarryOut } from './carry-out.ts'
+import type { ConversationActions } from './conversation-actions.ts'
+import type { Tools } from './decide.ts'
 import { type FormRow, formOf } from './form-store.ts'
 import { messagesOfRequest, type NewMessage, saveTurn } from './message-store.ts'
-import { type Offer, readSurroundings, type Surroundings } from './offer-store.ts'
+import { type Offer, readThreadContext, type ThreadContext } from './offer-store.ts'
 import type { PendingTurn } from './pending-turn.ts'
-import type { Tools } from './think.ts'
 import { type LockedThread, lockThread } from './thread-store.ts'
 import { gatheredOf } from './turn-parts.ts'
 import type { Incoming, Message, Turn } from './types.ts'
@@ -16,12 +16,12 @@ import type { Updates } from './updates.ts'
 
 export type TurnDependencies = {
   db: Database
-  carrying: CarryOut
+  actions: ConversationActions
   updates: Updates
   tools: Tools
   rules: Tools
   /** Returns true if a model reads messages. It takes seconds, so it runs before the thread is locked. */
-  thinksSlowly(): boolean
+  usesModel(): boolean
   afterCommit(pending: PendingTurn): void
   isForPerson: Questions['isForPerson']
   /** Answers with a language model and its tools. Undefined if no model is available. */
@@ -56,13 +56,13 @@ export async function lockForTurn(tx: Tx, { workspaceId, threadId, isTheirs, req
   const [thread, statement, around] = await Promise.all([
     lockThread(tx, workspaceId, threadId),
     requestKey ? messagesOfRequest(tx, workspaceId, threadId, requestKey) : [],
-    readSurroundings(tx, workspaceId, threadId),
+    readThreadContext(tx, workspaceId, threadId),
   ])
   if (!thread || isTheirs?.(thread) === false) throw problem('not_found')
   return { thread, around, before: statement.length > 0 ? repeated(thread, around, statement) : undefined }
 }
 
-const repeated = (thread: LockedThread, around: Surroundings, [message, ...messages]: Message[]): Turn => ({
+const repeated = (thread: LockedThread, around: ThreadContext, [message, ...messages]: Message[]): Turn => ({
   thread,
   message: message!,
   messages,

@@ -1,9 +1,9 @@
 import { validateJson } from '#model/json-schema'
 import { invalid } from '#platform/errors'
+import { missingOf } from './decide.ts'
 import type { FormRow } from './form-store.ts'
 import type { Offer } from './offer-store.ts'
 import type { OpenQuestion } from './state.ts'
-import { missingOf } from './think.ts'
 import type { LockedThread } from './thread-store.ts'
 import type { Incoming, Turn } from './types.ts'
 
@@ -30,7 +30,7 @@ export function gatheredOf(thread: LockedThread, offers: Offer[]): Turn['gathere
 }
 
 /** Returns the author of a message as stored. */
-export function byline({
+export function authorFields({
   author,
   requestKey,
   ...more

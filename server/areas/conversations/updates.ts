@@ -2,12 +2,12 @@ import type { Questions } from '#areas/approvals/questions'
 import type { EndedExecution, ExecutionView } from '#engine/ports'
 import type { Json } from '#model/definition'
 import type { Database, Tx } from '#platform/db/pool'
-import type { CarryOut } from './carry-out.ts'
-import { findAncestor, readStandings, type Standing } from './execution-store.ts'
+import type { ConversationActions } from './conversation-actions.ts'
+import { type ExecutionState, findAncestor, readExecutionStates } from './execution-store.ts'
 import { closeForms, findOpenForm } from './form-store.ts'
 import { phrasesFor } from './languages/index.ts'
-import { tell } from './message-store.ts'
-import { asideOf } from './pending-turn.ts'
+import { postNotice } from './message-store.ts'
+import { pendingChangesOf } from './pending-turn.ts'
 import { askedNow } from './state.ts'
 import * as texts from './texts.ts'
 import { type LockedThread, lockThread, lockThreadOf, saveThread } from './thread-store.ts'
@@ -55,12 +55,12 @@ async function dropClosedQuestions(stillOpen: Questions['stillOpen'], tx: Tx, th
 
 export function makeUpdates({
   db,
-  carrying,
+  actions,
   stillOpen,
   shownResults,
 }: {
   db: Database
-  carrying: Pick<CarryOut, 'showQuestionForm' | 'closeStale'>
+  actions: Pick<ConversationActions, 'showQuestionForm' | 'closeStale'>
   stillOpen: Questions['stillOpen']
   shownResults: ShownResults
 }) {
@@ -93,7 +93,7 @@ export function makeUpdates({
     const run = { workspaceId: thread.workspace_id, executionId: execution_id }
     const results = await shownResults(tx, run, end.results)
     const text = texts.endText(phrasesFor(state), { ...end, results })
-    const message = await tell(tx, thread, { text, about: 'result', execution_id })
+    const message = await postNotice(tx, thread, { text, about: 'result', execution_id })
     await announce(tx, thread, message)
     return message !== undefined
   }
@@ -112,7 +112,7 @@ export function makeUpdates({
       await dropClosed(tx, thread)
       const forUs = asked.who === null
       const say = phrasesFor(thread.state)
-      const message = await tell(tx, thread, {
+      const message = await postNotice(tx, thread, {
         text: forUs ? texts.questionText(say, asked.question, asked.schema) : say.waitsForColleague,
         about: `question:${asked.clarification_id}`,
         execution_id: own.execution_id,
@@ -124,9 +124,9 @@ export function makeUpdates({
         await saveThread(tx, thread)
         if (askedNow(thread.state) === open && thread.taken_over_by === null) {
           const form = (await findOpenForm(tx, thread.workspace_id, thread.thread_id)) ?? null
-          const pending = asideOf(thread, form)
-          carrying.closeStale(pending)
-          carrying.showQuestionForm(pending, open)
+          const pending = pendingChangesOf(thread, form)
+          actions.closeStale(pending)
+          actions.showQuestionForm(pending, open)
           for (const write of pending.writes) await write(tx)
         }
       }
@@ -141,7 +141,7 @@ export function makeUpdates({
       const own = await findAncestor(tx, gate.workspace_id, gate.execution_id)
       const thread = own && (await lockThread(tx, gate.workspace_id, own.thread_id))
       if (!thread) return
-      const message = await tell(tx, thread, {
+      const message = await postNotice(tx, thread, {
         text: texts.waitsForApproval(phrasesFor(thread.state), gate.title),
         about: `gate:${gate.request_id}`,
         execution_id: own.execution_id,
@@ -162,11 +162,11 @@ export function makeUpdates({
     dropClosed,
 
     /** Posts the ends that were not posted yet. Returns the status of the other executions. */
-    async tellEnds(tx: Tx, thread: LockedThread): Promise<{ standings: Standing[]; told: boolean }> {
-      if (thread.state.running.length === 0) return { standings: [], told: false }
+    async postEnds(tx: Tx, thread: LockedThread): Promise<{ executions: ExecutionState[]; told: boolean }> {
+      if (thread.state.running.length === 0) return { executions: [], told: false }
       const ids = thread.state.running.map(({ execution_id }) => execution_id)
-      const standings = await readStandings(tx, thread.workspace_id, ids)
-      const byId = new Map(standings.map((standing) => [standing.execution_id, standing]))
+      const executions = await readExecutionStates(tx, thread.workspace_id, ids)
+      const byId = new Map(executions.map((execution) => [execution.execution_id, execution]))
       let told = false
       for (const { execution_id, title } of thread.state.running) {
         const standing = byId.get(execution_id)
@@ -180,7 +180,7 @@ export function makeUpdates({
           told = true
         }
       }
-      return { standings, told }
+      return { executions, told }
     },
 
     /**
@@ -193,7 +193,7 @@ export function makeUpdates({
       await db.tenant({ workspaceId: workspace_id, userId: null }, async (tx) => {
         const thread = await lockThreadOf(tx, workspace_id, execution_id)
         if (!thread?.state.running.some((one) => one.execution_id === execution_id)) return
-        const [standing] = await readStandings(tx, workspace_id, [execution_id])
+        const [standing] = await readExecutionStates(tx, workspace_id, [execution_id])
         if (standing) await noteEnd(tx, thread, { ...standing, title: thread.called })
       })
     },

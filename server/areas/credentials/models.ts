@@ -7,10 +7,10 @@ import { lazyModel } from '#providers/llm/configured'
 import { withFallback } from '#providers/llm/fallback'
 import type { LanguageModel } from '#providers/llm/index'
 import type { VendorSettings } from '#providers/llm/vendors'
+import type { Principal } from './credential-request.ts'
 import { addressOfModel, type LlmProvider } from './kinds.ts'
 import { findWorkspaceModel } from './model-store.ts'
 import { CredentialRefused, type ResolveParts, resolveCredential } from './use.ts'
-import type { Principal } from './wanted.ts'
 
 // Chooses the language model: the named model, else the model of the workspace, else the model of the installation.
 

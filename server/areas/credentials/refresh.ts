@@ -81,7 +81,7 @@ async function refreshUnder(parts: RefreshParts, row: store.Usable, lease: strin
     )
   } catch (error) {
     if (error instanceof GrantRefused) {
-      await tellNeedsReconnect(parts, row, lease, error.message)
+      await notifyNeedsReconnect(parts, row, lease, error.message)
       return
     }
     await parts.db.tenant(inWorkspace, (tx) => tokenStore.releaseLease(tx, workspaceId, credentialId, lease))
@@ -114,7 +114,7 @@ async function renewed({ vault, outgoing }: RefreshParts, row: store.Usable): Pr
  * Marks the credential and notifies its owner once. No refresh is tried until a person has connected the credential
  * again.
  */
-async function tellNeedsReconnect(
+async function notifyNeedsReconnect(
   parts: RefreshParts,
   { workspace_id: workspaceId, credential_id: credentialId }: store.Usable,
   lease: string,

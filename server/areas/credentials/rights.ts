@@ -3,7 +3,7 @@ import type { StandingIn } from '#platform/access/check'
 import type { Standing } from '#platform/access/words'
 import type { Tx } from '#platform/db/pool'
 import { fromWire } from '#platform/ids'
-import { CHANGED } from './recent.ts'
+import { CHANGED } from './credential-cache.ts'
 import { findRole, findUsable, type Role } from './store.ts'
 
 // The rights to a credential. Its owner decides; `edit` may change it, `use` may name it in workflows. An owner of the
@@ -59,7 +59,7 @@ export async function findProvider(
  * Passes the credentials of a person who leaves to the person who gets their workflows, which would fail without
  * them.
  */
-export const passCredentialsOn: OnMemberRemoved = async (tx, { workspaceId, userId, byUserId }) => {
+export const reassignCredentials: OnMemberRemoved = async (tx, { workspaceId, userId, byUserId }) => {
   await tx.count(
     `update credentials set owner_id = (
        select user_id from memberships where workspace_id = $1 and user_id <> $2 and role = 'owner'

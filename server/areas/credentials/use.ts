@@ -5,14 +5,14 @@ import type { Outgoing } from '#platform/outgoing/outgoing'
 import type { Vault } from '#platform/secrets'
 import { makeOutgoingCredential } from './apply.ts'
 import { openSecrets, type Secrets } from './box.ts'
+import type { CredentialCache } from './credential-cache.ts'
+import type { CredentialRequest } from './credential-request.ts'
 import type { CredentialJobHooks } from './job-hooks.ts'
 import { isOAuth } from './kinds.ts'
-import type { Recent } from './recent.ts'
 import { type RefreshParts, refreshTokens } from './refresh.ts'
 import { mayUse } from './rights.ts'
 import * as store from './store.ts'
-import type { UseNotes } from './used.ts'
-import type { Wanted } from './wanted.ts'
+import type { UseNotes } from './use-notes.ts'
 
 // The only function that resolves a credential for a person in a workspace. The result includes the allowed hosts: the
 // egress checks every hop, and refuses every host that was not sealed with the secret.
@@ -47,7 +47,7 @@ export type ResolveParts = {
   outgoing: Pick<Outgoing, 'request'>
   jobs: CredentialJobHooks
   underWay: RefreshParts['underWay']
-  recent: Recent
+  cache: CredentialCache
   /** Finds the person for whom an execution acts. */
   findPrincipal(tx: Tx, workspaceId: string, executionId: string): Promise<{ user_id: string } | undefined>
 }
@@ -58,7 +58,7 @@ const notAllowed = (): CredentialRefused =>
     'there is no such credential, or the person this runs for may not use it; its owner can share it with them',
   )
 
-export async function resolveCredential(parts: ResolveParts, wanted: Wanted): Promise<Resolved> {
+export async function resolveCredential(parts: ResolveParts, wanted: CredentialRequest): Promise<Resolved> {
   const found = await findFor(parts, wanted)
   const row = isOAuth(found.kind) ? await withToken(parts, found) : found
   const { secrets } = openRow(parts.vault, row)
@@ -91,8 +91,8 @@ function outgoingOf(parts: ResolveParts, row: store.Usable): OutgoingCredential 
   })
 }
 
-async function findFor(parts: ResolveParts, wanted: Wanted): Promise<store.Usable> {
-  const row = parts.recent.find(wanted) ?? (await look(parts, wanted))
+async function findFor(parts: ResolveParts, wanted: CredentialRequest): Promise<store.Usable> {
+  const row = parts.cache.find(wanted) ?? (await look(parts, wanted))
   if (row === undefined || (wanted.principal !== 'workspace' && !mayUse(row.role))) throw notAllowed()
   refuseUnusable(row)
   return row
@@ -100,9 +100,9 @@ async function findFor(parts: ResolveParts, wanted: Wanted): Promise<store.Usabl
 
 type Found = store.Usable & { role: store.Role | null }
 
-async function look(parts: ResolveParts, wanted: Wanted): Promise<Found | undefined> {
+async function look(parts: ResolveParts, wanted: CredentialRequest): Promise<Found | undefined> {
   const { workspaceId, credentialId, principal } = wanted
-  const since = parts.recent.begin()
+  const since = parts.cache.begin()
   const row = await parts.db.tenant({ workspaceId, userId: null }, async (tx) => {
     const as = (userId: string | null): Promise<Found | undefined> =>
       store.findUsable(tx, workspaceId, credentialId, userId)
@@ -113,7 +113,7 @@ async function look(parts: ResolveParts, wanted: Wanted): Promise<Found | undefi
     if (stored?.role) return stored
     return as((await parts.findPrincipal(tx, workspaceId, principal.executionId))?.user_id ?? null)
   })
-  if (row) parts.recent.keep(wanted, row, since)
+  if (row) parts.cache.keep(wanted, row, since)
   return row
 }
 

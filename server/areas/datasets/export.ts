@@ -2,9 +2,13 @@ import type { Json, JsonObject } from '#model/definition'
 import type { Database } from '#platform/db/pool'
 import { problem } from '#platform/errors'
 import { parseRecord, readChunks, readVersion } from './reading.ts'
-import type { Pointed } from './store.ts'
+import type { DatasetVersion } from './store.ts'
 
-export function exportStream(db: Database, dataset: Pointed, format: 'csv' | 'jsonl'): AsyncGenerator<Buffer | string> {
+export function exportStream(
+  db: Database,
+  dataset: DatasetVersion,
+  format: 'csv' | 'jsonl',
+): AsyncGenerator<Buffer | string> {
   if (format === 'jsonl') return lines(db, dataset)
   if (!dataset.columns_complete)
     throw problem('conflict', 'The records have too many different keys for one table. Export them as jsonl.')
@@ -13,7 +17,7 @@ export function exportStream(db: Database, dataset: Pointed, format: 'csv' | 'js
 
 async function* lines(
   db: Database,
-  { workspace_id, version_id, record_count }: Pointed,
+  { workspace_id, version_id, record_count }: DatasetVersion,
 ): AsyncGenerator<Buffer | string> {
   for await (const { text } of readChunks(db, workspace_id, version_id, { from: 0, to: record_count })) {
     yield text
@@ -21,7 +25,7 @@ async function* lines(
   }
 }
 
-async function* table(db: Database, dataset: Pointed): AsyncGenerator<string> {
+async function* table(db: Database, dataset: DatasetVersion): AsyncGenerator<string> {
   const names = dataset.columns.map(({ name }) => name)
   yield csvHeader(names)
   const all = { from: 0, to: dataset.record_count }

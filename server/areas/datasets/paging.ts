@@ -11,7 +11,7 @@ const MAX_PAGE_BYTES = 4 << 20
 
 export async function readPage(
   db: Database,
-  dataset: store.Pointed,
+  dataset: store.DatasetVersion,
   { cursor, limit }: { cursor?: string | undefined; limit: number },
 ): Promise<{ items: JsonObject[]; next_cursor: string | null }> {
   const from = positionOf(cursor, dataset)
@@ -30,10 +30,10 @@ export async function readPage(
 }
 
 /** A cursor is bound to one fingerprint, so that pages of different records are never combined. */
-const cursorAt = (dataset: store.Pointed, at: number): string =>
+const cursorAt = (dataset: store.DatasetVersion, at: number): string =>
   Buffer.from(JSON.stringify([dataset.sha256, at])).toString('base64url')
 
-function positionOf(cursor: string | undefined, dataset: store.Pointed): number {
+function positionOf(cursor: string | undefined, dataset: store.DatasetVersion): number {
   const key = decodeCursor(cursor, 2)
   if (key === undefined) return 0
   const [sha256, at] = key

@@ -59,7 +59,9 @@ export async function* readRecords(
   datasetId: string,
   options: { after?: number; limit?: number; sha256?: string } = {},
 ): AsyncGenerator<RecordPage> {
-  const dataset = await db.tenant({ workspaceId, userId: null }, (tx) => store.findPointed(tx, workspaceId, datasetId))
+  const dataset = await db.tenant({ workspaceId, userId: null }, (tx) =>
+    store.findDatasetVersion(tx, workspaceId, datasetId),
+  )
   if (dataset === undefined) throw problem('dataset_unbound', 'The dataset was deleted. Bind another one.')
   if (options.sha256 !== undefined && options.sha256 !== dataset.sha256)
     throw changedFrom(datasetId, options.sha256, dataset.sha256)

@@ -11,8 +11,8 @@ import type { Exchange } from '#platform/http/route'
 import type { ListQuery } from '#platform/http/schema'
 import type { Logger } from '#platform/log'
 import { readBody, refusing } from './body.ts'
+import { type DatasetCreationOptions, makeDatasetCreation } from './create-dataset.ts'
 import { exportStream } from './export.ts'
-import { type MakingOptions, makeMaking } from './making.ts'
 import { readPage } from './paging.ts'
 import { makeParserThreads } from './parsing/thread.ts'
 import { refusedBody } from './refusals.ts'
@@ -31,7 +31,7 @@ export const standingInDataset: StandingIn = async (ctx, datasetId) => {
   return found === undefined ? undefined : ctx.workspace.role
 }
 
-export type DatasetsOptions = Omit<MakingOptions, 'threads'> & { log: Logger }
+export type DatasetsOptions = Omit<DatasetCreationOptions, 'threads'> & { log: Logger }
 
 export function makeDatasets({ db, vault, log, readSource }: DatasetsOptions) {
   const threads = makeParserThreads()
@@ -43,14 +43,14 @@ export function makeDatasets({ db, vault, log, readSource }: DatasetsOptions) {
 
   const inScope = <T>(ctx: Context, work: (tx: Tx) => Promise<T>): Promise<T> => ctx.db.tenant(scopeOf(ctx), work)
 
-  const pointed = async (ctx: Context, datasetId: string): Promise<store.Pointed> => {
-    const found = await inScope(ctx, (tx) => store.findPointed(tx, ctx.workspace.workspace_id, datasetId))
+  const pointed = async (ctx: Context, datasetId: string): Promise<store.DatasetVersion> => {
+    const found = await inScope(ctx, (tx) => store.findDatasetVersion(tx, ctx.workspace.workspace_id, datasetId))
     if (!found) throw problem('not_found')
     return found
   }
 
   return {
-    ...makeMaking({ db, vault, threads, readSource }),
+    ...makeDatasetCreation({ db, vault, threads, readSource }),
 
     listDatasets: (ctx: Context, asked: ListInput) => store.listDatasets(ctx.tx, ctx.workspace.workspace_id, asked),
 

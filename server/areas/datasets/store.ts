@@ -11,7 +11,7 @@ const columns =
 export type Content = { versionId: string; packed: Packed; profile: Profile }
 
 /** A dataset for internal use, with the version to which it points. */
-export type Pointed = Dataset & { version_id: string; columns_complete: boolean }
+export type DatasetVersion = Dataset & { version_id: string; columns_complete: boolean }
 
 export const listDatasets = (tx: Tx, workspaceId: string, asked: ListInput) =>
   readList<Dataset>(tx, datasetList, asked, {
@@ -25,15 +25,19 @@ export const findDataset = (tx: Tx, workspaceId: string, datasetId: string): Pro
     datasetId,
   ])
 
-export const findPointed = (tx: Tx, workspaceId: string, datasetId: string): Promise<Pointed | undefined> =>
-  tx.maybe<Pointed>(
+export const findDatasetVersion = (
+  tx: Tx,
+  workspaceId: string,
+  datasetId: string,
+): Promise<DatasetVersion | undefined> =>
+  tx.maybe<DatasetVersion>(
     `select ${columns}, version_id, columns_complete from datasets where workspace_id = $1 and dataset_id = $2`,
     [workspaceId, datasetId],
   )
 
 /** Locks the dataset, which serializes its writers until the transaction ends. */
-export const lockDataset = (tx: Tx, workspaceId: string, datasetId: string): Promise<Pointed | undefined> =>
-  tx.maybe<Pointed>(
+export const lockDataset = (tx: Tx, workspaceId: string, datasetId: string): Promise<DatasetVersion | undefined> =>
+  tx.maybe<DatasetVersion>(
     `select ${columns}, version_id, columns_complete from datasets where workspace_id = $1 and dataset_id = $2 for update`,
     [workspaceId, datasetId],
   )

@@ -3,7 +3,7 @@ import { own } from '#model/json'
 import type { Database } from '#platform/db/pool'
 import { parseRecord, readVersion } from './reading.ts'
 import { refuse } from './records/refused.ts'
-import type { Pointed } from './store.ts'
+import type { DatasetVersion } from './store.ts'
 
 // Merges records by a key: existing records are updated in place, and the others are added at the end.
 
@@ -49,7 +49,7 @@ export async function* upsertRecords(
   if (fresh.size > 0) yield [...fresh.values()]
 }
 
-export async function* presentRecords(db: Database, dataset: Pointed): AsyncGenerator<JsonObject[]> {
+export async function* presentRecords(db: Database, dataset: DatasetVersion): AsyncGenerator<JsonObject[]> {
   const all = { from: 0, to: dataset.record_count }
   for await (const { texts } of readVersion(db, dataset.workspace_id, dataset.version_id, all))
     yield texts.map(parseRecord)

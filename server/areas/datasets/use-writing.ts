@@ -83,7 +83,8 @@ export const replaceRecordsOf = (
 ): Promise<Dataset> =>
   withDraft(deps.db, workspaceId, async (draft) => {
     const gone = () => problem('dataset_unbound', 'The dataset was deleted. Bind another one.')
-    const present = except && (await within(deps, workspaceId, (tx) => store.findPointed(tx, workspaceId, datasetId)))
+    const present =
+      except && (await within(deps, workspaceId, (tx) => store.findDatasetVersion(tx, workspaceId, datasetId)))
     if (except && !present) throw gone()
     let kept = 0
     async function* all(): AsyncGenerator<readonly unknown[]> {
@@ -117,7 +118,7 @@ async function write(deps: Deps, wanted: Parameters<WriteDataset>[0]): ReturnTyp
     if (earlier) return answerOf(earlier)
     const found = await within(deps, workspaceId, async (tx) => {
       const id = 'datasetId' in target ? target.datasetId : await store.findNewestNamed(tx, workspaceId, target.name)
-      return id === undefined ? undefined : store.findPointed(tx, workspaceId, id)
+      return id === undefined ? undefined : store.findDatasetVersion(tx, workspaceId, id)
     })
     if (found === undefined && 'datasetId' in target) throw unknownDataset()
     const kept = mode === 'append' && found !== undefined ? found : undefined

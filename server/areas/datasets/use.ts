@@ -52,7 +52,7 @@ export const forgetExecution = (deps: Deps, workspaceId: string, executionId: st
 export async function readDataset(deps: Deps, asked: Parameters<ReadDataset>[0]): ReturnType<ReadDataset> {
   const { workspaceId, executionId, datasetId, where, limit, signal } = asked
   const dataset = await within(deps, workspaceId, async (tx) => {
-    const found = await store.findPointed(tx, workspaceId, datasetId)
+    const found = await store.findDatasetVersion(tx, workspaceId, datasetId)
     if (!found) {
       const moved = (await store.findMoved(tx, workspaceId, executionId)).find((one) => one.dataset_id === datasetId)
       throw moved ? datasetChanged(datasetId, moved.pinned, null) : unknownDataset()
@@ -104,7 +104,7 @@ export function makeDatasetUse({ db }: { db: Database }) {
     fingerprintOf: store.findFingerprint,
     findDataset: store.findDataset,
     /** Includes the version to which the dataset points. A version never changes. */
-    findPointed: store.findPointed,
+    findPointed: store.findDatasetVersion,
     releaseVersion: store.retireVersion,
   }
 }

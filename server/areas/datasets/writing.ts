@@ -75,7 +75,7 @@ export async function packRecords(
   {
     kept,
     instead,
-  }: { kept?: { pointed: store.Pointed; db: Database } | undefined; instead?: Instead | undefined } = {},
+  }: { kept?: { pointed: store.DatasetVersion; db: Database } | undefined; instead?: Instead | undefined } = {},
 ): Promise<{ packed: Packed; profile: Profile }> {
   const ready: Chunk[] = []
   const before = kept && (await countChunks(kept.db, kept.pointed))
@@ -122,7 +122,7 @@ function storable(record: unknown, at: number, instead?: Instead): { text: strin
   }
 }
 
-async function countChunks(db: Database, { workspace_id, version_id, record_count }: store.Pointed) {
+async function countChunks(db: Database, { workspace_id, version_id, record_count }: store.DatasetVersion) {
   if (record_count === 0) return { chunks: 0, record_count }
   const last = await db.tenant({ workspaceId: workspace_id, userId: null }, (tx) =>
     store.findChunk(tx, workspace_id, version_id, record_count - 1),

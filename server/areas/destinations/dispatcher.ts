@@ -13,16 +13,16 @@ import {
   noteGivenUp,
   takeDeliveries,
 } from './deliveries-store.ts'
+import { notifySwitchedOff } from './off-notices.ts'
 import { blockAfter, GIVE_UP_AFTER_S, pauseAfter } from './pauses.ts'
 import { ANSWER_WITHIN_S, type Outcome, type SendParts, sendDelivery } from './send.ts'
 import { switchOff } from './store.ts'
-import { tellSwitchedOff } from './telling.ts'
 
 // Turns the outbox into deliveries and sends those that are due. Any process may do either. If a process dies, another
 // process sends its deliveries again after the lease has expired, with the same id.
 
-const LOOK_EVERY = 2 * SECOND
-const BUSY_LOOK_EVERY = 50
+const POLL_EVERY = 2 * SECOND
+const BUSY_POLL_EVERY = 50
 const CHECK_EVERY = 10 * SECOND
 const LEASE_S = 4 * ANSWER_WITHIN_S
 
@@ -116,14 +116,14 @@ export function makeEventDispatcher(options: DispatcherOptions): Omit<Looking, '
       'select * from stop_destinations()',
     )
     for (const { workspace_id, destination_id } of rows)
-      await db.tenant(inWorkspace(workspace_id), (tx) => tellSwitchedOff(tx, workspace_id, destination_id))
+      await db.tenant(inWorkspace(workspace_id), (tx) => notifySwitchedOff(tx, workspace_id, destination_id))
   }
 
   async function look(): Promise<number> {
     const isBusy = await fanOut()
     await check()
     await claim()
-    return isBusy ? BUSY_LOOK_EVERY : LOOK_EVERY
+    return isBusy ? BUSY_POLL_EVERY : POLL_EVERY
   }
 
   const looking = makeLooking({

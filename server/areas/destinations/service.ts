@@ -10,10 +10,10 @@ import { OUTBOX_HINTS } from '#platform/outbox'
 import type { Outgoing } from '#platform/outgoing/outgoing'
 import type { Vault } from '#platform/secrets'
 import * as deliveries from './deliveries-store.ts'
+import { offMessages } from './off-notices.ts'
 import type { Delivery, Destination, DestinationPatch, NewDestination } from './schema.ts'
 import { newSigningSecret, openSigningSecret, sealSigningSecret } from './sign.ts'
 import * as store from './store.ts'
-import { offMessages } from './telling.ts'
 
 export type ById = { destination_id: string }
 export type DestinationParts = {

@@ -137,7 +137,7 @@ export const switchOffOwnedBy = (tx: Tx, workspaceId: string, ownerId: string): 
   )
 
 /** Marks the owner as notified. Undefined if another process has done so. */
-export const takeUntold = (
+export const claimOffNotice = (
   tx: Tx,
   workspaceId: string,
   destinationId: string,
@@ -149,7 +149,7 @@ export const takeUntold = (
   )
 
 /** Returns the owner if they are still a member, or otherwise the owners of the workspace. */
-export const listToTell = async (tx: Tx, workspaceId: string, ownerId: string | null): Promise<string[]> =>
+export const listRecipients = async (tx: Tx, workspaceId: string, ownerId: string | null): Promise<string[]> =>
   (
     await tx.rows<{ user_id: string }>(
       `select user_id from memberships m where m.workspace_id = $1 and case

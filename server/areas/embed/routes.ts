@@ -22,7 +22,7 @@ import {
   WorkflowConfig,
 } from './schema.ts'
 import type { TemplateWidget } from './template-widget.ts'
-import type { Visiting } from './visiting.ts'
+import type { VisitorConversations } from './visitor-conversations.ts'
 import type { WorkflowWidget } from './workflow-widget.ts'
 
 type OfTemplate = { template_id: string; execution_id: string }
@@ -63,7 +63,7 @@ const answering = {
   rate: 'visitor' as const,
 }
 
-export const embedTemplateRoutes = (widget: TemplateWidget, visiting: Visiting): AnyRoute[] =>
+export const embedTemplateRoutes = (widget: TemplateWidget, visitorConversations: VisitorConversations): AnyRoute[] =>
   routes(
     'Embed by template',
     {
@@ -112,13 +112,13 @@ export const embedTemplateRoutes = (widget: TemplateWidget, visiting: Visiting):
         transaction: false,
         rate: 'visitor',
         run: (ctx, input: OfTemplate) =>
-          visiting.status(ctx, input, `/api/embed/template/${toWire('tmpl', input.template_id)}/execution`),
+          visitorConversations.status(ctx, input, `/api/embed/template/${toWire('tmpl', input.template_id)}/execution`),
       },
-      readWidgetResults: { ...results, run: visiting.results },
+      readWidgetResults: { ...results, run: visitorConversations.results },
       respondThroughWidget: {
         ...answering,
-        allowed: visiting.mayRespond,
-        run: (ctx, input: Answered & { template_id: string }) => visiting.respond(ctx, input),
+        allowed: visitorConversations.mayRespond,
+        run: (ctx, input: Answered & { template_id: string }) => visitorConversations.respond(ctx, input),
       },
       actOnWidgetForm: {
         summary: 'Submit or cancel a form',
@@ -128,7 +128,7 @@ export const embedTemplateRoutes = (widget: TemplateWidget, visiting: Visiting):
         answer: ActionAnswer,
         rate: 'visitor',
         examples: { body: { action: 'submit', form_id: 'form_01kf3v6h2he3wtpk1fw5c0wz9d', values: { order: 1042 } } },
-        allowed: (ctx, { thread_id }) => visiting.ownThread(ctx, thread_id),
+        allowed: (ctx, { thread_id }) => visitorConversations.ownThread(ctx, thread_id),
         run: widget.act,
       },
       getWidgetHistory: {
@@ -184,7 +184,7 @@ export const embedTemplateRoutes = (widget: TemplateWidget, visiting: Visiting):
     },
   )
 
-export const embedWorkflowRoutes = (widget: WorkflowWidget, visiting: Visiting): AnyRoute[] =>
+export const embedWorkflowRoutes = (widget: WorkflowWidget, visitorConversations: VisitorConversations): AnyRoute[] =>
   routes(
     'Embed by workflow',
     {
@@ -229,13 +229,13 @@ export const embedWorkflowRoutes = (widget: WorkflowWidget, visiting: Visiting):
         transaction: false,
         rate: 'visitor',
         run: (ctx, input: OfWorkflow) =>
-          visiting.status(ctx, input, `/api/embed/workflow/${toWire('wf', input.workflow_id)}/executions`),
+          visitorConversations.status(ctx, input, `/api/embed/workflow/${toWire('wf', input.workflow_id)}/executions`),
       },
-      readEmbeddedResults: { ...results, run: visiting.results },
+      readEmbeddedResults: { ...results, run: visitorConversations.results },
       respondToEmbedded: {
         ...answering,
-        allowed: visiting.mayRespond,
-        run: (ctx, input: Answered & { workflow_id: string }) => visiting.respond(ctx, input),
+        allowed: visitorConversations.mayRespond,
+        run: (ctx, input: Answered & { workflow_id: string }) => visitorConversations.respond(ctx, input),
       },
     },
   )

@@ -22,8 +22,8 @@ import {
   takesAnyFiles,
   uploadOf,
   VISITOR,
-  type Visiting,
-} from './visiting.ts'
+  type VisitorConversations,
+} from './visitor-conversations.ts'
 import type { Visitors } from './visitors.ts'
 
 // The widget of a chat template, embedded in another site.
@@ -35,12 +35,12 @@ const MAX_SUGGESTIONS = 6
 export function makeTemplateWidget(
   options: {
     conversations: ConversationService
-    visiting: Visiting
+    visitorConversations: VisitorConversations
     visitors: Visitors
     files: SentFiles
   } & AudioParts,
 ) {
-  const { conversations, templates, visiting, visitors, files } = options
+  const { conversations, templates, visitorConversations, visitors, files } = options
   const { offered, speak, transcribe } = makeTemplateAudio(options)
 
   return {
@@ -89,13 +89,16 @@ export function makeTemplateWidget(
       }
       if (thread_id !== undefined)
         return answerOf(
-          await conversations.takeMessage({ ...said, ...visiting.named(ctx, fromWire('thr', thread_id) ?? NOWHERE) }),
+          await conversations.takeMessage({
+            ...said,
+            ...visitorConversations.named(ctx, fromWire('thr', thread_id) ?? NOWHERE),
+          }),
         )
       const turn = await conversations.takeFirst({
         ...said,
-        ...visiting.begin(ctx, { kind: 'embed', templateId: template_id }),
+        ...visitorConversations.begin(ctx, { kind: 'embed', templateId: template_id }),
       })
-      return { ...answerOf(turn), ...visiting.mintedFor(ctx, turn.thread) }
+      return { ...answerOf(turn), ...visitorConversations.mintedFor(ctx, turn.thread) }
     },
 
     async act(
@@ -104,7 +107,7 @@ export function makeTemplateWidget(
       exchange: Exchange,
     ): Promise<z.input<typeof ChatAnswer>> {
       const turn = await conversations.takeAction({
-        ...visiting.named(ctx, thread_id),
+        ...visitorConversations.named(ctx, thread_id),
         author: VISITOR,
         origin: originOf(ctx),
         action,
@@ -119,7 +122,7 @@ export function makeTemplateWidget(
       ctx: Context,
       { thread_id, cursor, limit, after }: OfThread & ListQuery & { after?: string | undefined },
     ) {
-      await visiting.ownThread(ctx, thread_id)
+      await visitorConversations.ownThread(ctx, thread_id)
       const { workspace_id } = ctx.workspace
       const known =
         after === undefined ? 0 : await conversations.seqOf(ctx.tx, workspace_id, thread_id, fromWire('msg', after))
@@ -141,12 +144,12 @@ export function makeTemplateWidget(
     },
 
     async memory(ctx: Context, { template_id }: OfTemplate) {
-      const summary = await conversations.readMemory(ctx.tx, visiting.subject(ctx, template_id))
+      const summary = await conversations.readMemory(ctx.tx, visitorConversations.subject(ctx, template_id))
       return { summary }
     },
 
     async forget(ctx: Context, { template_id }: OfTemplate): Promise<void> {
-      await conversations.forgetMemory(ctx.tx, visiting.subject(ctx, template_id))
+      await conversations.forgetMemory(ctx.tx, visitorConversations.subject(ctx, template_id))
     },
 
     speak,

@@ -9,7 +9,15 @@ import { type Context, scopeOf } from '#platform/http/context'
 import type { Exchange } from '#platform/http/route'
 import { fromWire, NOWHERE, newId } from '#platform/ids'
 import type { Gather, Gathered } from './schema.ts'
-import { credentialOf, messageOf, ownerOf, type SentFiles, takesAnyFiles, uploadOf, type Visiting } from './visiting.ts'
+import {
+  credentialOf,
+  messageOf,
+  ownerOf,
+  type SentFiles,
+  takesAnyFiles,
+  uploadOf,
+  type VisitorConversations,
+} from './visitor-conversations.ts'
 import type { Visitors } from './visitors.ts'
 
 // The widget of one workflow: a guided conversation gathers the inputs, then the workflow is started.
@@ -19,24 +27,24 @@ type Stand = Pick<Turn, 'gathered' | 'last_execution_id'>
 
 export function makeWorkflowWidget(options: {
   conversations: ConversationService
-  visiting: Visiting
+  visitorConversations: VisitorConversations
   visitors: Visitors
   files: SentFiles
 }) {
-  const { conversations, visiting, visitors, files } = options
+  const { conversations, visitorConversations, visitors, files } = options
 
   /** Answers a request without a message: returns the state of the conversation, or opens a new one. */
   const lookAt = (
     ctx: Context,
-    named: ReturnType<Visiting['named']> | undefined,
+    named: ReturnType<VisitorConversations['named']> | undefined,
     of: { kind: 'gather'; workflowId: string; visit?: Visit },
   ): Promise<z.input<typeof Gathered>> => {
     const look = async (tx: Tx) => {
       const { workspace_id } = ctx.workspace
-      const thread = named ?? (await conversations.openThread(tx, visiting.begin(ctx, of).open))
+      const thread = named ?? (await conversations.openThread(tx, visitorConversations.begin(ctx, of).open))
       const thread_id = 'threadId' in thread ? thread.threadId : thread.thread_id
       const standing = await conversations.standing(tx, workspace_id, thread_id, named?.isTheirs)
-      const minted = 'threadId' in thread ? {} : visiting.mintedFor(ctx, thread)
+      const minted = 'threadId' in thread ? {} : visitorConversations.mintedFor(ctx, thread)
       return { ...answerOf({ thread_id }, standing), reply: standing.reply, ...minted }
     }
     return ctx.maybeTx === null ? ctx.db.tenant(scopeOf(ctx), look) : look(ctx.tx)
@@ -89,16 +97,18 @@ export function makeWorkflowWidget(options: {
       const spoken = locale === undefined ? {} : { visit: { locale } }
       const of = { kind: 'gather' as const, workflowId: workflow_id, ...spoken }
       const named =
-        conversation_id === undefined ? undefined : visiting.named(ctx, fromWire('conv', conversation_id) ?? NOWHERE)
+        conversation_id === undefined
+          ? undefined
+          : visitorConversations.named(ctx, fromWire('conv', conversation_id) ?? NOWHERE)
       if (message === undefined && fileIds === undefined) return lookAt(ctx, named, of)
       const said = await messageOf(files, ctx, { text: message ?? '', fileIds, time_zone, ...spoken }, exchange)
       const turn = named
         ? await conversations.takeMessage({ ...said, ...named })
-        : await conversations.takeFirst({ ...said, ...visiting.begin(ctx, of) })
+        : await conversations.takeFirst({ ...said, ...visitorConversations.begin(ctx, of) })
       return {
         ...answerOf(turn.thread, turn),
         reply: turn.messages.map(({ text }) => text).join('\n'),
-        ...(named === undefined && visiting.mintedFor(ctx, turn.thread)),
+        ...(named === undefined && visitorConversations.mintedFor(ctx, turn.thread)),
       }
     },
   }

@@ -7,7 +7,7 @@ import type { Context } from '#platform/http/context'
 import type { Exchange } from '#platform/http/route'
 import { newId } from '#platform/ids'
 import type { CallbackAddresses } from './callback-address.ts'
-import { requireRoom } from './kept.ts'
+import { requireKeptCapacity } from './kept-limits.ts'
 import { type CallbackTaken, MAX_KEEP_S } from './schema.ts'
 import * as store from './store.ts'
 import { endWait, receivedOf, type WaitParts } from './waits.ts'
@@ -49,7 +49,7 @@ export async function callBack(
       endWait(parts, tx, wait, ended, true)
       return { status: 'received' }
     }
-    await requireRoom(tx, workspaceId)
+    await requireKeptCapacity(tx, workspaceId)
     const kept = await store.insertIncoming(tx, workspaceId, {
       event_id: eventId,
       id_hash: createHash('sha256').update(`callback:${callback}`).digest(),

@@ -10,7 +10,7 @@ import type { Tx } from '#platform/db/pool'
 import { problem } from '#platform/errors'
 import type { Context } from '#platform/http/context'
 import { newId, toWire } from '#platform/ids'
-import { requireRoom } from './kept.ts'
+import { requireKeptCapacity } from './kept-limits.ts'
 import type { EventTaken, NewEvent } from './schema.ts'
 import * as store from './store.ts'
 import { endWait, receivedOf, type WaitParts } from './waits.ts'
@@ -40,7 +40,7 @@ const tooMuchData = () =>
  * Returns a check whether the data fits the schema of a wait. Each schema is read and checked once, and all schemas
  * share the step limit of one check.
  */
-function makeFitting(parts: EventParts, tx: Tx, workspaceId: string, data: Json) {
+function makeSchemaCheck(parts: EventParts, tx: Tx, workspaceId: string, data: Json) {
   const known = new Map<string, boolean>()
   const shared = { steps: MAX_STEPS }
   return async (wait: store.OpenWait): Promise<boolean> => {
@@ -82,7 +82,7 @@ async function wake(
   const data = (event.data ?? null) as Json
   const size = jsonSize(data, MAX_WRITTEN_BYTES)
   const output = receivedOf({ event_id: eventId, name: event.name ?? null, data })
-  const fits = makeFitting(parts, tx, workspaceId, data)
+  const fits = makeSchemaCheck(parts, tx, workspaceId, data)
   let woken = 0
   let unfit = 0
   let waits = await (first ?? store.lockWaits(tx, workspaceId, event.key, store.FIRST_ID, PORTION))
@@ -172,7 +172,7 @@ async function take(
   const idHash = event_id === undefined ? null : createHash('sha256').update(event_id).digest()
   const isStored = idHash !== null || (keep_s > 0 && key !== undefined)
   if (isStored) {
-    if (keep_s > 0) await requireRoom(tx, workspace_id)
+    if (keep_s > 0) await requireKeptCapacity(tx, workspace_id)
     if (keep_s > 0 && key !== undefined) await store.lockKey(tx, workspace_id, key, false)
     const row = { event_id: eventId, id_hash: idHash, key, name, data, keep_s: key === undefined ? 0 : keep_s }
     if (!(await store.insertIncoming(tx, workspace_id, row))) {

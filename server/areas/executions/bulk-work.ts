@@ -8,7 +8,7 @@ import { toWire } from '#platform/ids'
 import type { Logger } from '#platform/log'
 import { type Looking, makeLooking } from '#platform/looks'
 import * as store from './bulk-store.ts'
-import { findFlow, findTarget, makeCounted, type Quota, requireActivated } from './start.ts'
+import { findFlow, findTarget, makeCountedStart, type Quota, requireActivated } from './start.ts'
 
 // Executes bulk operations in portions. Each portion is one transaction, which commits its effects and its progress
 // together. A retry is started outside of the transaction. Its id is derived from the bulk operation and the execution,
@@ -16,7 +16,7 @@ import { findFlow, findTarget, makeCounted, type Quota, requireActivated } from 
 
 const CHANNEL = 'bulks'
 const PORTION = 100
-const LOOK_EVERY = 5 * SECOND
+const POLL_EVERY = 5 * SECOND
 
 type Parts = { db: Database; engine: Engine; quota: Quota; log: Logger }
 type Place = { workspace_id: string; bulk_id: string }
@@ -63,7 +63,7 @@ async function retryOne(parts: Parts, workspaceId: string, bulk: store.BulkRow, 
     if (version === 'active') return { target: await findTarget(tx, workspaceId, found.workflow_id), flow: null }
     return { target: undefined, flow: await findFlow(tx, workspaceId, found.workflow_id) }
   })
-  await makeCounted(parts)(
+  await makeCountedStart(parts)(
     workspaceId,
     undefined,
     () => {},
@@ -137,7 +137,7 @@ export function makeBulkWork(parts: Parts): Omit<Looking, 'wake'> {
             return false
           })) || again
     }
-    return LOOK_EVERY
+    return POLL_EVERY
   }
 
   const { start, stop } = makeLooking({

@@ -7,7 +7,7 @@ import { nextId, previousId, type Range } from './newest.ts'
 // end in the order in which they start. Blocks are opened as the search reaches them, a few at a time.
 
 /** Another process merged a block that this search was reading. */
-export class BlockGone extends Error {}
+export class BlockMerged extends Error {}
 
 const FIRST_OPENED = 8
 const MAX_OPENED_AT_ONCE = 128
@@ -129,6 +129,6 @@ export function candidatesOf(
 }
 
 function bufferOf(slice: Buffer | null | undefined): Buffer {
-  if (!slice) throw new BlockGone('a block was merged')
+  if (!slice) throw new BlockMerged('a block was merged')
   return slice
 }

@@ -50,7 +50,7 @@ function upToFull(members: readonly Small[]): Small[] {
 type Content = { ids: Buffer; dir: Buffer; data: Buffer; pairs: number }
 
 /** Another process merged one of the blocks in the meantime. */
-class Overtaken extends Error {}
+class AlreadyMerged extends Error {}
 
 /** Merges until nothing is left to merge or another process merges the same blocks. Holds no lock while it computes. */
 export async function mergeSmallBlocks(db: Database, workspaceId: string): Promise<void> {
@@ -64,7 +64,7 @@ export async function mergeSmallBlocks(db: Database, workspaceId: string): Promi
     try {
       await inWorkspace((tx) => replaceBlocks(tx, workspaceId, chosen, merged))
     } catch (error) {
-      if (error instanceof Overtaken) return
+      if (error instanceof AlreadyMerged) return
       throw error
     }
   }
@@ -87,7 +87,7 @@ async function replaceBlocks(tx: Tx, workspaceId: string, blockIds: string[], me
     workspaceId,
     blockIds,
   ])
-  if (gone < blockIds.length) throw new Overtaken('a block was merged by another process')
+  if (gone < blockIds.length) throw new AlreadyMerged('a block was merged by another process')
   await addBlockIn(tx, workspaceId, merged)
 }
 

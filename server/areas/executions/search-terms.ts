@@ -2,7 +2,7 @@ import { MINUTE, SECOND } from '#platform/clock'
 import type { Tx } from '#platform/db/pool'
 import { FIRST_ID, firstIdAt, LAST_ID } from '#platform/ids'
 import { listBlocks } from './block-store.ts'
-import { BlockGone, type Candidates, candidatesOf, MAX_BLOCKS } from './candidates.ts'
+import { BlockMerged, type Candidates, candidatesOf, MAX_BLOCKS } from './candidates.ts'
 import { nextId, type Range } from './newest.ts'
 import type { ExecutionSummary } from './schema.ts'
 
@@ -44,7 +44,7 @@ export async function searchByTerms(tx: Tx, search: TermSearch, now = Date.now()
     try {
       return await searchOnce(tx, search, now)
     } catch (error) {
-      if (!(error instanceof BlockGone) || reads === MAX_READS) throw error
+      if (!(error instanceof BlockMerged) || reads === MAX_READS) throw error
     }
 }
 

@@ -27,7 +27,7 @@ import {
   findTarget,
   hasFinished,
   idempotencyOf,
-  makeCounted,
+  makeCountedStart,
   type Quota,
   requireActivated,
   type StartExecution,
@@ -41,7 +41,7 @@ import type { Views } from './view.ts'
 type ById = { execution_id: string }
 
 /** Returns what started an execution and what it belongs to. Undefined if the workspace has no such execution. */
-export const originOf = store.findWhose
+export const originOf = store.findOwner
 
 /** Returns the caller's rights in an execution that belongs to a job and to no workflow. */
 export type AdhocStanding = (ctx: Context, triggerId: string) => Promise<Standing | undefined>
@@ -54,7 +54,7 @@ export const makeStandingInExecution =
   }): StandingIn =>
   async (ctx, executionId) => {
     if (ctx.maybeWorkspace === null) return undefined
-    const whose = await store.findWhoseFor(ctx.tx, ctx.workspace.workspace_id, executionId, ctx.person.user_id)
+    const whose = await store.findOwnerFor(ctx.tx, ctx.workspace.workspace_id, executionId, ctx.person.user_id)
     if (!whose) return undefined
     const started = whose.started_by === ctx.person.user_id
     if (whose.system_slug !== null) return started ? 'owner' : undefined
@@ -206,7 +206,7 @@ export async function retryExecution(
     ctx,
     Buffer.concat([Buffer.from(`${exchange.request.url}\n`), exchange.request.rawBody]),
   )
-  const started = await makeCounted(parts)(
+  const started = await makeCountedStart(parts)(
     workspaceId,
     idempotency,
     async () => target && checkInput(target.inputs, await inputOf(parts, view)),

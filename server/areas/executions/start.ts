@@ -164,7 +164,7 @@ export function idempotencyOf(
  * Counts a start against the plan. A repetition counts nothing, and gets its response even if a new start would be
  * refused in the meantime, for example by an exhausted quota or by a version with other inputs.
  */
-export const makeCounted =
+export const makeCountedStart =
   ({ engine, quota }: { engine: Engine; quota: Quota }) =>
   async (
     workspaceId: string,
@@ -200,7 +200,7 @@ export function makeStarter(options: {
   takeFiles: TakeFiles
 }) {
   const { engine, turns } = options
-  const counted = makeCounted(options)
+  const counted = makeCountedStart(options)
   return async function startTarget(
     workspaceId: string,
     target: Target,

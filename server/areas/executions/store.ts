@@ -58,7 +58,7 @@ export const listBySystem = (
     ),
   )
 
-export type Whose = {
+export type ExecutionOwner = {
   workflow_id: string | null
   system_slug: string | null
   started_by: string | null
@@ -67,22 +67,25 @@ export type Whose = {
   definition_ref: string
 }
 
-export const findWhose = (tx: Tx, workspaceId: string, executionId: string): Promise<Whose | undefined> =>
-  tx.maybe<Whose>(
+export const findOwner = (tx: Tx, workspaceId: string, executionId: string): Promise<ExecutionOwner | undefined> =>
+  tx.maybe<ExecutionOwner>(
     'select workflow_id, system_slug, started_by, trigger_kind, trigger_id, definition_ref from executions where workspace_id = $1 and execution_id = $2',
     [workspaceId, executionId],
   )
 
-export type WhoseFor = Whose & { owner_id: string | null; role: 'editor' | 'member' | 'viewer' | null }
+export type ExecutionOwnerFor = ExecutionOwner & {
+  owner_id: string | null
+  role: 'editor' | 'member' | 'viewer' | null
+}
 
 /** As above, with the rights of a person in the workflow. Every operation on an execution needs both. */
-export const findWhoseFor = (
+export const findOwnerFor = (
   tx: Tx,
   workspaceId: string,
   executionId: string,
   userId: string,
-): Promise<WhoseFor | undefined> =>
-  tx.maybe<WhoseFor>(
+): Promise<ExecutionOwnerFor | undefined> =>
+  tx.maybe<ExecutionOwnerFor>(
     `select e.workflow_id, e.system_slug, e.started_by, e.trigger_kind, e.trigger_id, e.definition_ref, w.owner_id,
        (select min(m.role) from workflow_people m where m.workspace_id = w.workspace_id and m.workflow_id = w.workflow_id and m.user_id = $3) as role
      from executions e

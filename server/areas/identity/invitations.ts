@@ -77,7 +77,7 @@ export const checkPlace = async (
  * Called after `checkPlace`. Gives the person the workspace role, and the membership of the thread or job if there is
  * one.
  */
-export const takeIn = async (
+export const addToWorkspace = async (
   { onAccepted }: Deps,
   tx: Tx,
   into: { workspaceId: string; userId: string; role: string; resource: Invite['resource'] | null },
@@ -121,7 +121,7 @@ export async function invite(deps: Deps, ctx: Context, input: Invite): Promise<I
   })
   if (there) {
     await checkPlace(deps, ctx.tx, workspaceId, resource?.kind ?? null)
-    await takeIn(deps, ctx.tx, { workspaceId, userId: there.user_id, role, resource: resource ?? null })
+    await addToWorkspace(deps, ctx.tx, { workspaceId, userId: there.user_id, role, resource: resource ?? null })
     if (there.user_id !== ctx.person.user_id && (input.seenBy === undefined || (await input.seenBy(there.user_id))))
       await deliverEvent(ctx.tx, {
         workspaceId,
@@ -176,7 +176,7 @@ export async function revokeTo(tx: Tx, workspaceId: string, resourceId: string):
 
 const verbsOfInvitations = {
   checkPlace,
-  takeIn,
+  takeIn: addToWorkspace,
   invite,
 }
 

@@ -1,4 +1,4 @@
-import { Reservations, reserve, tellSpent } from '#areas/budgets/spending'
+import { notifySpent, Reservations, reserve } from '#areas/budgets/spending'
 import type { ChooseModel } from '#engine/credentials'
 import type { Database } from '#platform/db/pool'
 import { newId } from '#platform/ids'
@@ -29,7 +29,7 @@ const MAX_COUNT = 1e12
 const MAX_COST = 1e6
 
 /** The servers of tenants can report any usage, so negative and absurd values are ignored. */
-function believable(usage: Usage): Usage {
+function plausibleUsage(usage: Usage): Usage {
   const count = (tokens: number): number => (tokens > 0 ? Math.min(MAX_COUNT, Math.round(tokens)) : 0)
   const { cost, ...rest } = usage
   const isCost = cost !== undefined && cost >= 0 && cost <= MAX_COST
@@ -95,7 +95,7 @@ export function makeWatchModel({ db, log }: { db: Database; log: Logger }): { mo
 
   /** If the ledger cannot be written, the response is still returned, because it was paid for. */
   async function count(asker: Asker, model: string, told: Usage): Promise<Usage> {
-    const usage = believable(told)
+    const usage = plausibleUsage(told)
     try {
       const counted = await priced(model, usage)
       const { workspaceId } = asker
@@ -111,7 +111,7 @@ export function makeWatchModel({ db, log }: { db: Database; log: Logger }): { mo
           model: model.slice(0, 200),
           usage: counted,
         })
-        await tellSpent(tx, { workspaceId, executionId, spender })
+        await notifySpent(tx, { workspaceId, executionId, spender })
       })
       return counted
     } catch (error) {

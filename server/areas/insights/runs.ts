@@ -3,7 +3,7 @@ import { invalid } from '#platform/errors'
 import type { Context } from '#platform/http/context'
 import { percentilesOf } from './buckets.ts'
 import type { RunGroup, RunReport, RunsQuery, StepReport, StepsQuery } from './schema.ts'
-import { SEEN } from './seen.ts'
+import { VISIBLE_WORKFLOWS } from './visible-workflows.ts'
 
 const MAX_DAYS = 400
 const MAX_HOURS_DAYS = 35
@@ -51,12 +51,12 @@ const atOf = (byTime: boolean): string => (byTime ? 'f.at' : 'null::timestamptz'
 
 // Groups by the id and converts it to text afterwards. Converting the id of each row took half of the time.
 const countsBy = (byTime: boolean, group: RunGroup | undefined, of: Of): string =>
-  `${SEEN} select g.at, g.key::text as key, g.status, g.runs from (
+  `${VISIBLE_WORKFLOWS} select g.at, g.key::text as key, g.status, g.runs from (
      select ${atOf(byTime)} as at, ${group ? columnOf[group] : 'null::text'} as key, f.status, sum(f.runs)::bigint as runs
      ${fromOf('run_counts', of, `($8 or f.trigger_kind <> 'job')`)} group by 1, 2, 3) as g`
 
 const timesBy = (byTime: boolean, byWorkflow: boolean, of: Of): string =>
-  `${SEEN} select g.at, g.key::text as key, g.measure, g.bucket, g.runs from (
+  `${VISIBLE_WORKFLOWS} select g.at, g.key::text as key, g.measure, g.bucket, g.runs from (
      select ${atOf(byTime)} as at, ${byWorkflow ? 'f.workflow_id' : 'null::text'} as key, ${MEASURE} as measure, f.bucket, sum(f.runs)::bigint as runs
      ${fromOf('run_times', of, `($8 or f.measure in ('duration', 'people'))`)} group by 1, 2, 3, 4) as g`
 
@@ -210,7 +210,7 @@ const orderOf: Record<StepsQuery['sort'], string> = {
 export async function getStepInsights(ctx: Context, query: StepsQuery): Promise<StepReport> {
   const { from, to } = rangeOf(query, MAX_DAYS)
   const items = await ctx.tx.rows<StepReport['items'][number]>(
-    `${SEEN}, steps as (
+    `${VISIBLE_WORKFLOWS}, steps as (
        select f.workflow_id, f.node_id, f.type, sum(f.runs)::bigint as runs, sum(f.failed)::bigint as failed,
          (sum(f.duration_ms) / sum(f.runs))::double precision as mean_ms, max(f.max_ms)::bigint as max_ms,
          sum(f.duration_ms)::bigint as total_ms

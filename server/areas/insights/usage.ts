@@ -3,7 +3,7 @@ import { invalid } from '#platform/errors'
 import type { Context } from '#platform/http/context'
 import { shippedPrices } from '#providers/llm/prices'
 import type { UsageGroup, UsageQuery, UsageReport } from './schema.ts'
-import { SEEN } from './seen.ts'
+import { VISIBLE_WORKFLOWS } from './visible-workflows.ts'
 
 const MAX_DAYS = 400
 const DEFAULT_DAYS = 30
@@ -40,11 +40,11 @@ const FROM = `from usage_days d where d.workspace_id = $1 and d.day >= $4::date 
 
 const textFor = (group: UsageGroup): string => {
   const { key, as, name } = groups[group]
-  return `${SEEN}, g as (select ${key} as ${as}, ${SUMS} ${FROM} group by 1)
+  return `${VISIBLE_WORKFLOWS}, g as (select ${key} as ${as}, ${SUMS} ${FROM} group by 1)
     select g.*, ${name} as name from g order by ${group === 'day' ? '1' : 'g.cost desc, g.calls desc, 1'} limit 1000`
 }
 
-const TOTAL = `${SEEN} select ${SUMS} ${FROM}`
+const TOTAL = `${VISIBLE_WORKFLOWS} select ${SUMS} ${FROM}`
 
 type Sums = UsageReport['total']
 

@@ -78,7 +78,7 @@ async function executes(
     return { workflow_id: null, definition_id, inputs }
   }
   if (given.workflow_id != null && given.workflow_id !== present.workflow_id) {
-    const target = await executed.findPinnedTo(ctx.tx, workspace_id, given.workflow_id, ctx.person.user_id)
+    const target = await executed.findPinnedWorkflow(ctx.tx, workspace_id, given.workflow_id, ctx.person.user_id)
     const mine = target?.owner_id === ctx.person.user_id
     if (!target || (ctx.workspace.role === 'guest' && target.role === null && !mine))
       throw unknownReference('/workflow_id')
@@ -87,7 +87,7 @@ async function executes(
     return { workflow_id: given.workflow_id, definition_id: null, inputs: target.inputs ?? true }
   }
   if (present.workflow_id !== null && given.workflow_id !== null) {
-    const target = await executed.findPinnedTo(ctx.tx, workspace_id, present.workflow_id, ctx.person.user_id)
+    const target = await executed.findPinnedWorkflow(ctx.tx, workspace_id, present.workflow_id, ctx.person.user_id)
     return { workflow_id: present.workflow_id, definition_id: null, inputs: target?.inputs ?? true }
   }
   if (present.definition_id !== null && given.definition !== null) {

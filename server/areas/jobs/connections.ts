@@ -8,14 +8,14 @@ import { toWire } from '#platform/ids'
  * The connections, the ids that nodes may refer to (`named`), and the workflows whose active version refers to one of
  * them or to another such workflow.
  */
-export type Reached = { connections: string[]; workflows: string[]; named: string[] }
+export type UsedBy = { connections: string[]; workflows: string[]; named: string[] }
 
 export type Missing = { connections: string[]; credentials: string[] }
 
-export async function reachedFrom(tx: Tx, workspaceId: string, from: Partial<Missing>): Promise<Reached> {
+export async function findUsers(tx: Tx, workspaceId: string, from: Partial<Missing>): Promise<UsedBy> {
   const { connections = [], credentials = [] } = from
   const named = [...connections.map((id) => toWire('conn', id)), ...credentials.map((id) => toWire('cred', id))]
-  const reached: Reached = { connections, workflows: [], named }
+  const reached: UsedBy = { connections, workflows: [], named }
   for (let fresh = reached.named; fresh.length > 0; ) {
     // Only references in nodes count. A note in the layout uses nothing.
     const found = await tx.rows<{ workflow_id: string }>(
@@ -37,7 +37,7 @@ export const USES = `(j.workflow_id = any ($3::uuid[])
     or exists (select from job_definitions d, unnest($4::text[]) as c (wire) where d.workspace_id = j.workspace_id
       and d.definition_id = j.definition_id and strpos((d.definition -> 'nodes')::text, c.wire) > 0))`
 
-export const valuesOf = ({ connections, workflows, named }: Reached): [string[], string[], string[]] => [
+export const valuesOf = ({ connections, workflows, named }: UsedBy): [string[], string[], string[]] => [
   connections,
   workflows,
   named,
@@ -63,7 +63,7 @@ export type MissingReason = 'connection_revoked' | 'credential_unusable'
 export async function missingFor(tx: Tx, workspaceId: string, jobId: string): Promise<MissingReason | undefined> {
   const { connections, credentials } = await missingIn(tx, workspaceId)
   const needs = async (from: Partial<Missing>): Promise<boolean> => {
-    const reached = await reachedFrom(tx, workspaceId, from)
+    const reached = await findUsers(tx, workspaceId, from)
     const found = await tx.maybe(
       `select from enrichment_jobs j where j.workspace_id = $1 and j.job_id = $5 and ${USES}`,
       [workspaceId, ...valuesOf(reached), jobId],

@@ -34,20 +34,20 @@ export const findDefinition = (
   ])
 
 /** What a pinned job executes: the active version of its workflow. */
-export type PinnedTo = {
+export type PinnedWorkflow = {
   owner_id: string
   role: 'editor' | 'member' | 'viewer' | null
   version_id: string | null
   inputs: Json
   activation_required: boolean
 }
-export const findPinnedTo = (
+export const findPinnedWorkflow = (
   tx: Tx,
   workspaceId: string,
   workflowId: string,
   userId: string | null,
-): Promise<PinnedTo | undefined> =>
-  tx.maybe<PinnedTo>(
+): Promise<PinnedWorkflow | undefined> =>
+  tx.maybe<PinnedWorkflow>(
     `select f.owner_id, f.activation_required, (select min(m.role) from workflow_people m
        where m.workspace_id = f.workspace_id and m.workflow_id = f.workflow_id and m.user_id = $3) as role,
        v.version_id, v.definition -> 'inputs' as inputs from workflows f

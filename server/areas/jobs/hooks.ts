@@ -5,14 +5,14 @@ import type { OnMemberRemoved } from '#areas/workspaces/member-removal'
 import type { Definition } from '#model/definition'
 import type { Database, Tx } from '#platform/db/pool'
 import { problem } from '#platform/errors'
-import { type Missing, type MissingReason, missingIn, reachedFrom, USES, valuesOf } from './connections.ts'
+import { findUsers, type Missing, type MissingReason, missingIn, USES, valuesOf } from './connections.ts'
 import { appendEvent, wakeRunners } from './events.ts'
 import { findDefinition } from './executed-store.ts'
 import * as members from './members-store.ts'
+import { notifyOwners } from './owner-notices.ts'
 import type { Role } from './schema.ts'
 import * as state from './state-store.ts'
 import { lockJob } from './store.ts'
-import { tellOwners } from './telling.ts'
 
 // Reactions of jobs to changes in other areas, in the transactions of these changes.
 
@@ -24,10 +24,10 @@ const WHY: Record<MissingReason, string> = {
 
 type Told = { job_id: string }
 
-async function tellPaused(tx: Tx, workspaceId: string, jobs: Told[], reason: string, body: string): Promise<void> {
+async function notifyPaused(tx: Tx, workspaceId: string, jobs: Told[], reason: string, body: string): Promise<void> {
   for (const { job_id } of jobs) {
     await appendEvent(tx, workspaceId, job_id, 'job.paused', { reason })
-    await tellOwners(tx, workspaceId, { job_id, title: 'is paused', body }, 'job.paused', { reason })
+    await notifyOwners(tx, workspaceId, { job_id, title: 'is paused', body }, 'job.paused', { reason })
   }
 }
 
@@ -39,14 +39,14 @@ async function pauseJobs(tx: Tx, workspaceId: string, from: Partial<Missing>, re
   const paused = await tx.rows<Told>(
     `update enrichment_jobs j set status = 'paused', paused_reason = $5, updated_at = now()
      where j.workspace_id = $1 and j.status <> 'paused' and ${USES} returning j.job_id`,
-    [workspaceId, ...valuesOf(await reachedFrom(tx, workspaceId, from)), reason],
+    [workspaceId, ...valuesOf(await findUsers(tx, workspaceId, from)), reason],
   )
-  await tellPaused(tx, workspaceId, paused, reason, WHY[reason])
+  await notifyPaused(tx, workspaceId, paused, reason, WHY[reason])
 }
 
 /** Resumes the jobs that are not missing anything else. */
 async function resumeJobs(tx: Tx, workspaceId: string): Promise<void> {
-  const still = await reachedFrom(tx, workspaceId, await missingIn(tx, workspaceId))
+  const still = await findUsers(tx, workspaceId, await missingIn(tx, workspaceId))
   const waiting = await tx.rows<{ job_id: string }>(
     `select j.job_id from enrichment_jobs j where j.workspace_id = $1
        and j.paused_reason in ('connection_revoked', 'credential_unusable') and not ${USES} for update of j`,
@@ -84,7 +84,7 @@ export async function pauseForMissing(
   reason: MissingReason,
 ): Promise<void> {
   await state.pauseJob(tx, workspaceId, jobId, reason)
-  await tellPaused(tx, workspaceId, [{ job_id: jobId }], reason, WHY[reason])
+  await notifyPaused(tx, workspaceId, [{ job_id: jobId }], reason, WHY[reason])
 }
 
 /** A job that was paused manually is still paused manually after it gets something else to execute. */
@@ -99,7 +99,7 @@ export async function pauseJobsOfWorkflow(tx: Tx, workspaceId: string, workflowI
   for (const { job_id } of paused) await state.cancelRun(tx, workspaceId, job_id)
   if (paused.length > 0) await wakeRunners(tx)
   const body = 'Its workflow was deleted. Give the job another workflow or a definition of its own.'
-  await tellPaused(tx, workspaceId, paused, 'workflow_deleted', body)
+  await notifyPaused(tx, workspaceId, paused, 'workflow_deleted', body)
 }
 
 export const loadJobDefinition =
@@ -116,14 +116,14 @@ export const joinJob: NonNullable<OnAccepted['job']> = async (tx, { workspaceId,
 }
 
 /** Transfers jobs to an owner of the workspace if the leaving person was their only owner. */
-export const passOnJobs: OnMemberRemoved = async (tx, { workspaceId, userId, byUserId }) => {
+export const reassignJobs: OnMemberRemoved = async (tx, { workspaceId, userId, byUserId }) => {
   const jobs = await tx.rows<{ job_id: string; alone: boolean }>(
     `select m.job_id, not exists (select from job_members o where o.workspace_id = m.workspace_id and o.job_id = m.job_id
        and o.role = 'owner' and o.user_id <> m.user_id) as alone
      from job_members m where m.workspace_id = $1 and m.user_id = $2 and m.role = 'owner'`,
     [workspaceId, userId],
   )
-  if (jobs.length > 0) await passJobs(tx, { workspaceId, userId, byUserId }, jobs)
+  if (jobs.length > 0) await reassignTheseJobs(tx, { workspaceId, userId, byUserId }, jobs)
   // Definitions that the person wrote act for the owner of their job from this moment.
   await tx.count(
     `update job_definitions d set created_by = j.owner_id from enrichment_jobs j
@@ -132,7 +132,7 @@ export const passOnJobs: OnMemberRemoved = async (tx, { workspaceId, userId, byU
   )
 }
 
-async function passJobs(
+async function reassignTheseJobs(
   tx: Tx,
   { workspaceId, userId, byUserId }: Parameters<OnMemberRemoved>[1],
   jobs: { job_id: string; alone: boolean }[],

@@ -7,8 +7,8 @@ import type { Context } from '#platform/http/context'
 import type { ListInput } from '#platform/http/list'
 import { toWire } from '#platform/ids'
 import * as store from './members-store.ts'
+import { roleInJob } from './rights.ts'
 import type { JobMember, NewJobInvitation, RoleChange } from './schema.ts'
-import { roleInJob } from './standing.ts'
 import { isPinned, type JobRow, lockJob } from './store.ts'
 
 type ById = { job_id: string }

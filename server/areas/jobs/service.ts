@@ -17,7 +17,7 @@ import { bindVerbs } from '#platform/verbs'
 import { type ChangeOptions, changeJob, fresh } from './changing.ts'
 import { missingFor } from './connections.ts'
 import { appendEvent, wakeRunners } from './events.ts'
-import { findPinnedTo } from './executed-store.ts'
+import { findPinnedWorkflow } from './executed-store.ts'
 import { type ExportOptions, exportRecords } from './exporting.ts'
 import * as ledgers from './ledger-store.ts'
 import { putMember } from './members-store.ts'
@@ -70,7 +70,7 @@ async function requireRunnable(ctx: Context, job: store.JobRow): Promise<void> {
   if (missing === 'credential_unusable')
     throw problem('credential_unusable', 'The job uses a credential that must be stored or connected again.')
   if (job.workflow_id !== null) {
-    const target = await findPinnedTo(ctx.tx, workspace_id, job.workflow_id, null)
+    const target = await findPinnedWorkflow(ctx.tx, workspace_id, job.workflow_id, null)
     if (target?.activation_required) throw activationRequired()
     if (target?.version_id == null) throw problem('no_active_version', 'Activate a version of the workflow first.')
   }

@@ -22,7 +22,7 @@ import { searchable, storable } from './text.ts'
 
 export const KNOWLEDGE_HINTS = 'knowledge'
 
-const LOOK_EVERY = 5 * SECOND
+const POLL_EVERY = 5 * SECOND
 const LEASE_S = 120
 const MAX_AT_ONCE = 3
 const SLICE = 64
@@ -56,7 +56,7 @@ export function makeIndexer(options: IndexerOptions): Omit<Looking, 'wake'> {
         })
       working.set(claimed.workspace_id, over)
     }
-    return LOOK_EVERY
+    return POLL_EVERY
   }
 
   const looking = makeLooking({

@@ -3,7 +3,7 @@ import type { StandingIn } from '#platform/access/check'
 import type { Standing } from '#platform/access/words'
 import type { Tx } from '#platform/db/pool'
 import { fromWire } from '#platform/ids'
-import { findRole, passOn, type Role } from './store.ts'
+import { findRole, type Role, reassignBases } from './store.ts'
 
 // The rights in a knowledge base. Its owner decides. `edit` allows changing the base and its documents, `use` allows
 // searching and reading. An owner of the workspace may see every base and delete it, but reads only what is shared.
@@ -40,4 +40,4 @@ export async function mayReadNamed(tx: Tx, workspaceId: string, named: string, u
  * Transfers the knowledge bases of a leaving person to the person who gets their workflows, which would fail without
  * the bases.
  */
-export const passKnowledgeOn: OnMemberRemoved = async (tx, removed) => void (await passOn(tx, removed))
+export const reassignKnowledge: OnMemberRemoved = async (tx, removed) => void (await reassignBases(tx, removed))

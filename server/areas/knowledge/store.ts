@@ -115,7 +115,7 @@ export const deleteKnowledge = (tx: Tx, workspaceId: string, knowledgeId: string
   tx.count('delete from knowledge_bases where workspace_id = $1 and knowledge_id = $2', [workspaceId, knowledgeId])
 
 /** Transfers the bases of a person to an owner of the workspace, preferably to the one who removed the person. */
-export const passOn = (
+export const reassignBases = (
   tx: Tx,
   { workspaceId, userId, byUserId }: { workspaceId: string; userId: string; byUserId: string | null },
 ): Promise<number> =>

@@ -30,7 +30,7 @@ const MAX_SCHEMA_BYTES = 16 << 10
 /** Clients give up after a minute unless they receive progress. */
 const WAIT_QUIETLY = 50 * SECOND
 const WAIT_WITH_PROGRESS = 600 * SECOND
-const LOOK_EVERY = 1 * SECOND
+const POLL_EVERY = 1 * SECOND
 
 export type McpParts = ElicitationParts & {
   engine: Pick<Engine, 'waitFor' | 'readExecution'>
@@ -152,7 +152,7 @@ async function waitWithEvents(
   const elicitor = elicits ? await makeElicitor(parts, ctx, send) : undefined
   try {
     for (;;) {
-      const view = await parts.engine.waitFor(ctx.workspace.workspace_id, executionId, LOOK_EVERY, ctx.stepAside())
+      const view = await parts.engine.waitFor(ctx.workspace.workspace_id, executionId, POLL_EVERY, ctx.stepAside())
       if (!view) return undefined
       tell(view)
       if (hasFinished(view) || performance.now() > until || ctx.signal.aborted) return view

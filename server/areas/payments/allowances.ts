@@ -1,13 +1,21 @@
 import { MINUTE, SECOND } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
 import type { Logger } from '#platform/log'
-import { makeBelieved, makeUnwritten, passesLimit, periodOf, periodsAt, quotaExceeded, type Spent } from './counting.ts'
+import {
+  makeExpiringCache,
+  makeUnwrittenUsage,
+  passesLimit,
+  periodOf,
+  periodsAt,
+  quotaExceeded,
+  type Spent,
+} from './counting.ts'
 import {
   CPU_COUNTER,
-  type MeansCounter,
-  type MeansQuota,
-  meansQuotas,
   type Quotas as PlanQuotas,
+  type ResourceCounter,
+  type ResourceQuota,
+  resourceQuotas,
 } from './plan-schema.ts'
 import { addUsage } from './usage-store.ts'
 
@@ -16,7 +24,7 @@ import { addUsage } from './usage-store.ts'
 // workspace can exceed a quota by what the processes spend within two seconds; tokens of a language model also by the
 // calls in progress.
 
-const BELIEVED_FOR = 1 * SECOND
+const CACHED_FOR = 1 * SECOND
 const FLUSH_EVERY = 1 * SECOND
 const PRUNE_EVERY = 10 * MINUTE
 const MAX_KNOWN = 10_000
@@ -25,7 +33,7 @@ const MAX_KNOWN = 10_000
  * The limits if a plan does not set one: enough for a busy workspace, too little to do harm. Null in a plan means
  * unlimited.
  */
-const usualMeans: Record<MeansQuota, number | null> = {
+const defaultResourceQuotas: Record<ResourceQuota, number | null> = {
   mails_per_minute: 60,
   outside_recipients_per_day: 100,
   model_tokens_per_minute: 500_000,
@@ -35,7 +43,7 @@ const usualMeans: Record<MeansQuota, number | null> = {
   outgoing_requests_per_minute: 6_000,
 }
 
-const meansTitles: Record<MeansQuota, string> = {
+const resourceTitles: Record<ResourceQuota, string> = {
   mails_per_minute: 'mails a minute',
   outside_recipients_per_day: 'recipients outside the workspace a day until an operator trusts it',
   model_tokens_per_minute: 'tokens of the language model a minute',
@@ -46,11 +54,11 @@ const meansTitles: Record<MeansQuota, string> = {
 }
 
 type Period = 'minute' | 'day' | 'month'
-const periodIn = (quota: MeansQuota): Period =>
+const periodIn = (quota: ResourceQuota): Period =>
   quota.endsWith('_minute') ? 'minute' : quota.endsWith('_day') ? 'day' : 'month'
 
-export const meansExceeded = (quota: MeansQuota, limit: number) =>
-  quotaExceeded(quota, limit, meansTitles[quota], 'Wait, or ask for another plan.')
+export const resourceQuotaExceeded = (quota: ResourceQuota, limit: number) =>
+  quotaExceeded(quota, limit, resourceTitles[quota], 'Wait, or ask for another plan.')
 
 export type AllowanceOptions = {
   db: Database
@@ -62,12 +70,12 @@ export type AllowanceOptions = {
 }
 
 export function makeAllowances({ db, log, quotasOf, cpuSecondsPerMinute, now = Date.now }: AllowanceOptions) {
-  const known = makeBelieved<Map<string, number>>({
-    forMs: BELIEVED_FOR,
+  const known = makeExpiringCache<Map<string, number>>({
+    forMs: CACHED_FOR,
     max: MAX_KNOWN,
     now: () => performance.now(),
   })
-  const unwritten = makeUnwritten()
+  const unwritten = makeUnwrittenUsage()
   /** Incremented when a write starts and when it ends, so it is even while no write is in progress. */
   let writes = 0
   let pruned = performance.now()
@@ -88,23 +96,23 @@ export function makeAllowances({ db, log, quotasOf, cpuSecondsPerMinute, now = D
     }
   }
 
-  const here = (workspaceId: string, quota: MeansCounter): Omit<Spent, 'amount'> => ({
+  const here = (workspaceId: string, quota: ResourceCounter): Omit<Spent, 'amount'> => ({
     workspaceId,
     quota,
     period: periodOf(quota, now()),
   })
 
-  const usedOf = (learnt: Map<string, number>, workspaceId: string, quota: MeansCounter): number =>
+  const usedOf = (learnt: Map<string, number>, workspaceId: string, quota: ResourceCounter): number =>
     (learnt.get(quota) ?? 0) + unwritten.amountOf(here(workspaceId, quota))
-  const usedNow = async (workspaceId: string, quota: MeansCounter): Promise<number> =>
+  const usedNow = async (workspaceId: string, quota: ResourceCounter): Promise<number> =>
     usedOf(await learn(workspaceId), workspaceId, quota)
 
-  const limitOf = async (workspaceId: string, quota: MeansQuota): Promise<number | null> => {
+  const limitOf = async (workspaceId: string, quota: ResourceQuota): Promise<number | null> => {
     const limit = (await quotasOf(workspaceId))[quota]
-    return limit === undefined ? usualMeans[quota] : limit
+    return limit === undefined ? defaultResourceQuotas[quota] : limit
   }
 
-  const add = (workspaceId: string, quota: MeansCounter, amount: number): void => {
+  const add = (workspaceId: string, quota: ResourceCounter, amount: number): void => {
     if (amount > 0) unwritten.add({ ...here(workspaceId, quota), amount: Math.ceil(amount) })
   }
 
@@ -145,25 +153,26 @@ export function makeAllowances({ db, log, quotasOf, cpuSecondsPerMinute, now = D
      * Refuses if `amount` more would exceed the quota, and otherwise counts the amount. Do not call it inside a
      * transaction.
      */
-    async spend(workspaceId: string, quota: MeansQuota, amount = 1): Promise<void> {
+    async spend(workspaceId: string, quota: ResourceQuota, amount = 1): Promise<void> {
       const limit = await limitOf(workspaceId, quota)
       const learnt = limit === null ? undefined : await learn(workspaceId)
       // No await from here: of two concurrent calls, the second sees what the first has spent.
-      if (learnt && passesLimit(limit, usedOf(learnt, workspaceId, quota), amount)) throw meansExceeded(quota, limit!)
+      if (learnt && passesLimit(limit, usedOf(learnt, workspaceId, quota), amount))
+        throw resourceQuotaExceeded(quota, limit!)
       add(workspaceId, quota, amount)
     },
 
     /** Refuses if nothing is left of the quota. For amounts that are known only afterwards. */
-    async check(workspaceId: string, quota: MeansQuota): Promise<void> {
+    async check(workspaceId: string, quota: ResourceQuota): Promise<void> {
       const limit = await limitOf(workspaceId, quota)
-      if (limit !== null && (await usedNow(workspaceId, quota)) >= limit) throw meansExceeded(quota, limit)
+      if (limit !== null && (await usedNow(workspaceId, quota)) >= limit) throw resourceQuotaExceeded(quota, limit)
     },
 
     /** Returns every quota of a workspace with its usage, for display. */
     async list(workspaceId: string) {
       const cpu = (await quotasOf(workspaceId)).cpu_s_per_minute
       const counted = await Promise.all(
-        meansQuotas.map(async (quota) => ({
+        resourceQuotas.map(async (quota) => ({
           quota,
           used: await usedNow(workspaceId, quota),
           limit: await limitOf(workspaceId, quota),

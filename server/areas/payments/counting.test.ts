@@ -1,6 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import { makeBelieved, makeUnwritten, monthOf, passesLimit, periodOf, periodsAt, quotaExceeded } from './counting.ts'
-import type { MeansQuota, QuotaName } from './plan-schema.ts'
+import {
+  makeExpiringCache,
+  makeUnwrittenUsage,
+  monthOf,
+  passesLimit,
+  periodOf,
+  periodsAt,
+  quotaExceeded,
+} from './counting.ts'
+import type { QuotaName, ResourceQuota } from './plan-schema.ts'
 
 // The limits of a plan (docs/billing.md), without a database.
 
@@ -18,7 +26,7 @@ test.each<[number | null | undefined, number, number, boolean]>([
   expect(passesLimit(limit, used, adding)).toBe(passed)
 })
 
-test.each<[QuotaName | MeansQuota, string]>([
+test.each<[QuotaName | ResourceQuota, string]>([
   ['mails_per_minute', '2026-01-31T09:30'],
   ['outside_recipients_per_day', '2026-01-31'],
   ['model_tokens_per_month', '2026-01'],
@@ -50,7 +58,10 @@ test('a refusal names the quota, its limit and what to do', () => {
 describe('a cached value', () => {
   const make = (max = 2) => {
     let now = 1_000
-    return { believed: makeBelieved<string>({ forMs: 100, max, now: () => now }), pass: (ms: number) => (now += ms) }
+    return {
+      believed: makeExpiringCache<string>({ forMs: 100, max, now: () => now }),
+      pass: (ms: number) => (now += ms),
+    }
   }
   test('is valid until it expires, and can still be peeked at after that', () => {
     const { believed, pass } = make()
@@ -80,7 +91,7 @@ describe('usage that is not written yet', () => {
   const runs = (workspaceId: string, amount: number) => ({ workspaceId, quota: 'runs', period: '2026-01', amount })
 
   test('is summed by workspace, quota and period', () => {
-    const usage = makeUnwritten()
+    const usage = makeUnwrittenUsage()
     usage.add(runs('w1', 2))
     usage.add(runs('w1', 3))
     usage.add(runs('w2', 7))
@@ -93,7 +104,7 @@ describe('usage that is not written yet', () => {
   })
 
   test('is written once', async () => {
-    const usage = makeUnwritten()
+    const usage = makeUnwrittenUsage()
     const written: unknown[] = []
     const write = async (all: unknown[]): Promise<void> => void written.push(all)
     usage.add(runs('w1', 2))
@@ -105,7 +116,7 @@ describe('usage that is not written yet', () => {
   })
 
   test('is kept when writing fails, together with usage added in the meantime', async () => {
-    const usage = makeUnwritten()
+    const usage = makeUnwrittenUsage()
     usage.add(runs('w1', 2))
     usage.add(runs('w2', 5))
     const failing = usage.flush(async () => {

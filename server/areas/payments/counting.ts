@@ -1,6 +1,6 @@
 import { MINUTE } from '#platform/clock'
 import { problem } from '#platform/errors'
-import type { MeansCounter, QuotaName } from './plan-schema.ts'
+import type { QuotaName, ResourceCounter } from './plan-schema.ts'
 
 // Counts usage in memory and compares it with a plan, without a database and without its own clock.
 
@@ -26,7 +26,7 @@ function minuteText(now: number): string {
 }
 
 /** Returns the minute, day or month in which a quota counts at this time. Empty for a quota of current totals. */
-export const periodOf = (quota: QuotaName | MeansCounter, now: number): string => {
+export const periodOf = (quota: QuotaName | ResourceCounter, now: number): string => {
   const length = PERIODS.find(([ending]) => quota.endsWith(ending))?.[1] ?? 0
   return minuteText(now).slice(0, length)
 }
@@ -45,7 +45,7 @@ export const quotaExceeded = (quota: string, limit: number, title: string, remed
   problem('quota_exceeded', `The quota ${quota} is used up: the plan allows ${limit} ${title}. ${remedy}`)
 
 /** A cache whose values expire after `forMs`. If there are more than `max` values, the oldest is removed. */
-export function makeBelieved<T>({ forMs, max, now }: { forMs: number; max: number; now: () => number }) {
+export function makeExpiringCache<T>({ forMs, max, now }: { forMs: number; max: number; now: () => number }) {
   const known = new Map<string, { at: number; value: T }>()
   return {
     /** Returns a value that has not expired. */
@@ -66,7 +66,7 @@ export function makeBelieved<T>({ forMs, max, now }: { forMs: number; max: numbe
 }
 
 /** Usage that this process has not written yet. */
-export function makeUnwritten() {
+export function makeUnwrittenUsage() {
   let unwritten = new Map<string, Spent>()
   const keyOf = ({ workspaceId, quota, period }: Omit<Spent, 'amount'>): string => `${workspaceId}|${quota}|${period}`
   const amountOf = (what: Omit<Spent, 'amount'>): number => unwritten.get(keyOf(what))?.amount ?? 0

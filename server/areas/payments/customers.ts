@@ -53,7 +53,7 @@ export async function changing<T>(
     return await leases.hold(workspaceId, requestKey, perform)
   } catch (error) {
     // The outcome is unknown, so the next read refreshes the copy from the provider.
-    await inTransaction(ctx, (tx) => store.distrustCopy(tx, workspaceId, provider.name)).catch(() => {})
+    await inTransaction(ctx, (tx) => store.markOutdated(tx, workspaceId, provider.name)).catch(() => {})
     throw error
   }
 }

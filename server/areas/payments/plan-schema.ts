@@ -27,7 +27,7 @@ export const quotaNames = [
 export type QuotaName = (typeof quotaNames)[number]
 
 /** Quotas for the operator's resources. Absent means the installation's limit, null means unlimited. */
-export const meansQuotas = [
+export const resourceQuotas = [
   'mails_per_minute',
   'outside_recipients_per_day',
   'model_tokens_per_minute',
@@ -36,11 +36,11 @@ export const meansQuotas = [
   'transcription_s_per_minute',
   'outgoing_requests_per_minute',
 ] as const
-export type MeansQuota = (typeof meansQuotas)[number]
+export type ResourceQuota = (typeof resourceQuotas)[number]
 /** Processor time is counted in milliseconds, since most calls take a few, and shown in seconds. */
 export const CPU_COUNTER = 'cpu_ms_per_minute'
-export type MeansCounter = MeansQuota | typeof CPU_COUNTER
-const meansCount = (description: string) => count().nullable().optional().meta({ description })
+export type ResourceCounter = ResourceQuota | typeof CPU_COUNTER
+const resourceCount = (description: string) => count().nullable().optional().meta({ description })
 
 /**
  * The limit if a plan does not set one. There is always a limit, since each destination adds a delivery of every event.
@@ -63,13 +63,13 @@ const Quotas = z.strictObject({
     .nullable()
     .optional()
     .meta({ description: `Documents of all knowledge bases; ${DEFAULT_DOCUMENTS} where it is absent` }),
-  mails_per_minute: meansCount('Recipients of mails a minute'),
-  outside_recipients_per_day: meansCount('Recipients outside the workspace a day, until an operator trusts it'),
-  model_tokens_per_minute: meansCount("Tokens of the installation's language model a minute"),
-  model_tokens_per_month: meansCount("Tokens of the installation's language model a month"),
-  speech_characters_per_minute: meansCount('Characters turned into speech a minute'),
-  transcription_s_per_minute: meansCount('Seconds of audio transcribed a minute'),
-  outgoing_requests_per_minute: meansCount('Requests of nodes to addresses outside a minute'),
+  mails_per_minute: resourceCount('Recipients of mails a minute'),
+  outside_recipients_per_day: resourceCount('Recipients outside the workspace a day, until an operator trusts it'),
+  model_tokens_per_minute: resourceCount("Tokens of the installation's language model a minute"),
+  model_tokens_per_month: resourceCount("Tokens of the installation's language model a month"),
+  speech_characters_per_minute: resourceCount('Characters turned into speech a minute'),
+  transcription_s_per_minute: resourceCount('Seconds of audio transcribed a minute'),
+  outgoing_requests_per_minute: resourceCount('Requests of nodes to addresses outside a minute'),
   cpu_s_per_minute: z.number().min(0).max(86_400).nullable().optional().meta({
     description:
       'Processor seconds that code and JSONata expressions of a workspace may use in a minute, in each process of the service',

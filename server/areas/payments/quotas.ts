@@ -3,7 +3,7 @@ import type { Database, Tx } from '#platform/db/pool'
 import { type Context, scopeOf } from '#platform/http/context'
 import { bindVerbs } from '#platform/verbs'
 import type { ProviderName } from '#providers/billing/index'
-import { makeBelieved, makeUnwritten, monthOf, passesLimit, periodOf, type Spent } from './counting.ts'
+import { makeExpiringCache, makeUnwrittenUsage, monthOf, passesLimit, periodOf, type Spent } from './counting.ts'
 import { type Quotas as PlanQuotas, type QuotaName, quotaNames } from './plan-schema.ts'
 import { add, checkFit, exceeded, limitOf, used } from './quota-counts.ts'
 import { addUsage } from './usage-store.ts'
@@ -12,7 +12,7 @@ import { addUsage } from './usage-store.ts'
 // memory.
 
 /** How long a server caches the plan and counters of a workspace. */
-const BELIEVED_FOR = 1 * SECOND
+const CACHED_FOR = 1 * SECOND
 const FLUSH_EVERY = 1 * SECOND
 const MAX_KNOWN = 10_000
 
@@ -33,8 +33,8 @@ const thisMonth = (): string => {
 type State = {
   db: Database
   provider: ProviderName
-  known: ReturnType<typeof makeBelieved<Known>>
-  unwritten: ReturnType<typeof makeUnwritten>
+  known: ReturnType<typeof makeExpiringCache<Known>>
+  unwritten: ReturnType<typeof makeUnwrittenUsage>
   /** Queries in progress. */
   asked: Map<string, ReturnType<Ask>>
   timer?: NodeJS.Timeout
@@ -180,8 +180,8 @@ const verbsOfQuotas = {
 }
 
 export function makeQuotas({ db, provider }: { db: Database; provider: ProviderName }) {
-  const known = makeBelieved<Known>({ forMs: BELIEVED_FOR, max: MAX_KNOWN, now: () => performance.now() })
-  const state: State = { db, provider, known, unwritten: makeUnwritten(), asked: new Map() }
+  const known = makeExpiringCache<Known>({ forMs: CACHED_FOR, max: MAX_KNOWN, now: () => performance.now() })
+  const state: State = { db, provider, known, unwritten: makeUnwrittenUsage(), asked: new Map() }
   state.timer = setInterval(() => void flush(state), FLUSH_EVERY)
   state.timer.unref()
   return { ...bindVerbs<State, typeof verbsOfQuotas>(state, verbsOfQuotas), add, checkFit }

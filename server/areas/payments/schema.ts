@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { anyId, anyOf, anyText, defineList } from '#platform/http/list'
 import { id, reference, timestamp, timestampIn } from '#platform/http/schema'
 import { meters } from '#providers/billing/index'
-import { couponCode, meansQuotas, quotaNames } from './plan-schema.ts'
+import { couponCode, quotaNames, resourceQuotas } from './plan-schema.ts'
 
 export const PaymentMethod = z
   .object({
@@ -147,7 +147,7 @@ export const Usage = z
     means: z
       .array(
         z.object({
-          quota: z.enum([...meansQuotas, 'cpu_s_per_minute']),
+          quota: z.enum([...resourceQuotas, 'cpu_s_per_minute']),
           used: z.number(),
           limit: z.number().nullable(),
           period: z.enum(['minute', 'day', 'month']).describe('In UTC; `used` is that of the present one'),

@@ -44,7 +44,7 @@ export const setCustomerRef = (tx: Tx, workspaceId: string, provider: ProviderNa
   ])
 
 /** Marks our copy as outdated, so that the next read refreshes it from the provider. */
-export const distrustCopy = (tx: Tx, workspaceId: string, provider: ProviderName): Promise<number> =>
+export const markOutdated = (tx: Tx, workspaceId: string, provider: ProviderName): Promise<number> =>
   tx.count('update billing_customers set synced_at = null where workspace_id = $1 and provider = $2', [
     workspaceId,
     provider,

@@ -1,4 +1,4 @@
-import type { Matter } from '#areas/approvals/for-person'
+import type { GateOrQuestion } from '#areas/approvals/gate-or-question'
 import type { Json } from '#model/definition'
 import { isObject } from '#model/json'
 import type { MailWords } from '#platform/mail-language'
@@ -39,7 +39,7 @@ function optionsOf(schema: Json, { say }: MailWords): { label: string; response:
  * Returns the buttons. A gate has none unless the message shows the whole payload, since no person should vote on only
  * a part of it.
  */
-function choicesOf(matter: Matter, isWhole: boolean, words: MailWords): ChannelText['choices'] {
+function choicesOf(matter: GateOrQuestion, isWhole: boolean, words: MailWords): ChannelText['choices'] {
   if (matter.kind === 'clarification') return optionsOf(matter.schema, words)
   if (!isWhole) return []
   return [
@@ -52,7 +52,7 @@ export function channelTextOf(parts: {
   title: string
   body: string | null
   workspace: string
-  matter: Matter | undefined
+  matter: GateOrQuestion | undefined
   /** False if the workspace requires a second factor: a button proves only one factor. */
   mayPress: boolean
   consoleUrl: string

@@ -103,7 +103,7 @@ export async function bind(
 }
 
 /** The channel address of a person, with the settings for sending to it. */
-export type Door = {
+export type ChannelAddress = {
   identity_id: string
   config_id: string
   workspace_id: string
@@ -115,8 +115,12 @@ export type Door = {
   address: Address
 }
 
-export const findDoor = (tx: Tx, workspaceId: string, identityId: string): Promise<Door | undefined> =>
-  tx.maybe<Door>(
+export const findChannelAddress = (
+  tx: Tx,
+  workspaceId: string,
+  identityId: string,
+): Promise<ChannelAddress | undefined> =>
+  tx.maybe<ChannelAddress>(
     `select i.identity_id, i.workspace_id, i.config_id, g.channel, g.external_id, g.credentials, i.sender_id, i.address,
        g.enabled and g.template_id is not null as enabled
      from ${tables} where i.workspace_id = $1 and i.identity_id = $2`,

@@ -1,4 +1,4 @@
-import type { Matter } from '#areas/approvals/for-person'
+import type { GateOrQuestion } from '#areas/approvals/gate-or-question'
 import type { MailWords } from '#platform/mail-language'
 
 // The mail about a gate, a question or a notice. Tenants wrote everything in it except the addresses.
@@ -14,7 +14,7 @@ export type MailParts = {
   body: string | null
   workspace: string
   /** Absent for a notice that requires no answer. */
-  asked?: { matter: Matter; answerUrl: string; expiresAt: Date }
+  asked?: { matter: GateOrQuestion; answerUrl: string; expiresAt: Date }
   consoleUrl: string
   preferencesUrl: string
 }
@@ -25,7 +25,7 @@ const escapeHtml = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
 
 /** Returns the payload as text, and whether the text is complete. */
-export function shownOf({ payload, kind }: Matter, most = MAX_SHOWN): { text: string; isWhole: boolean } {
+export function shownOf({ payload, kind }: GateOrQuestion, most = MAX_SHOWN): { text: string; isWhole: boolean } {
   if (kind === 'clarification' || payload === null) return { text: '', isWhole: true }
   const text = typeof payload === 'string' ? payload : JSON.stringify(payload, null, 2)
   return text.length <= most ? { text, isWhole: true } : { text: `${text.slice(0, most)}…`, isWhole: false }

@@ -7,9 +7,9 @@ import { hashSecret, newId } from '#platform/ids'
 import { languageOf, mailWords } from '#platform/mail-language'
 import type { InboundMessage, Press } from '#providers/channels/index'
 import { channelTextOf } from './channel-text.ts'
+import { type AnswerParts, answerGateOrQuestion, readGateOrQuestion } from './gate-or-question.ts'
 import { LINK_TEXT } from './identity-schema.ts'
 import * as identities from './identity-store.ts'
-import { answerMatter, type MatterParts, readMatter } from './matter.ts'
 import * as store from './store.ts'
 import type { InteractionTokens } from './tokens.ts'
 
@@ -29,7 +29,7 @@ class NotTaken extends Error {}
 
 type At = { workspaceId: string; config: Queued['config'] }
 
-export type PeopleParts = MatterParts & {
+export type PeopleParts = AnswerParts & {
   db: Database
   tokens: InteractionTokens
   queue(tx: Tx, queued: Queued): Promise<void>
@@ -44,12 +44,14 @@ export function makePeople(parts: PeopleParts) {
     if (!named) return refused(known.say(NOT_KNOWN))
     return db.tenant({ workspaceId, userId: null }, async (tx) => {
       const message = await store.findMessage(tx, workspaceId, named.messageId)
-      const door = message?.identity_id && (await identities.findDoor(tx, workspaceId, message.identity_id))
-      if (!message || !door || door.config_id !== config.config_id) return refused(known.say(NOT_KNOWN))
+      const channelAddress =
+        message?.identity_id && (await identities.findChannelAddress(tx, workspaceId, message.identity_id))
+      if (!message || !channelAddress || channelAddress.config_id !== config.config_id)
+        return refused(known.say(NOT_KNOWN))
       const words = mailWords(message.language)
       const { say, notice } = words
-      if (door.sender_id !== sender.id) return refused(say(NOT_YOURS))
-      const matter = await readMatter(tx, message)
+      if (channelAddress.sender_id !== sender.id) return refused(say(NOT_YOURS))
+      const matter = await readGateOrQuestion(tx, message)
       if (!matter || message.payload_sha256 === null) return refused(say(NOT_KNOWN))
       if (message.requires_factor) return refused(say(SIGN_IN))
       if (matter.status !== 'open') return refused(`${notice(matter.outcome ?? '')}.`)
@@ -62,7 +64,7 @@ export function makePeople(parts: PeopleParts) {
           : { response: choice.response as Json }
       const evidence = { via: config.channel, sender_id: sender.id }
       try {
-        await answerMatter(parts, tx, message, matter, given, message.payload_sha256, evidence)
+        await answerGateOrQuestion(parts, tx, message, matter, given, message.payload_sha256, evidence)
       } catch (error) {
         throw isProblem(error) ? new NotTaken(notice(error.message)) : error
       }

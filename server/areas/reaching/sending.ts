@@ -1,4 +1,4 @@
-import type { Matter } from '#areas/approvals/for-person'
+import type { GateOrQuestion } from '#areas/approvals/gate-or-question'
 import type { CredentialBox } from '#areas/gateway/credentials'
 import { orgBaseUrl } from '#areas/identity/links'
 import type { Database, Tx } from '#platform/db/pool'
@@ -8,9 +8,9 @@ import type { Channels } from '#providers/channels/channels'
 import { ChannelFailure } from '#providers/channels/index'
 import { type Mail, MailFailure } from '#providers/mail/index'
 import { channelTextOf, settledText } from './channel-text.ts'
-import { type Door, findDoor } from './identity-store.ts'
+import { readGateOrQuestion } from './gate-or-question.ts'
+import { type ChannelAddress, findChannelAddress } from './identity-store.ts'
 import { mailOf } from './mail-text.ts'
-import { readMatter } from './matter.ts'
 import * as store from './store.ts'
 import type { InteractionTokens } from './tokens.ts'
 
@@ -30,7 +30,12 @@ const MAX_WAIT_S = 900
 export type Taken = { workspace_id: string; message_id: string }
 
 /** A message with its gate or question, read when the message is sent. `door` is the channel to which it is sent. */
-export type Ready = { message: store.Addressed; matter: Matter | undefined; baseUrl: string; door: Door | undefined }
+export type Ready = {
+  message: store.Addressed
+  matter: GateOrQuestion | undefined
+  baseUrl: string
+  channelAddress: ChannelAddress | undefined
+}
 
 export type SendingParts = {
   db: Database
@@ -52,18 +57,21 @@ export const takeMessages = (db: Database, most: number): Promise<Taken[]> =>
     .then(({ rows }) => rows)
 
 /** Checks whether the message is still needed: its gate or question is open, and this person has not answered. */
-const isNeeded = ({ matter }: store.Message, read: Matter | undefined): boolean =>
+const isNeeded = ({ matter }: store.Message, read: GateOrQuestion | undefined): boolean =>
   matter === null || (read?.status === 'open' && read.own === null && read.refusal === null)
 
 /** Returns undefined if there is nothing to send now. */
 async function prepare(parts: SendingParts, tx: Tx, taken: Taken): Promise<Ready | undefined> {
   const message = await store.findMessage(tx, taken.workspace_id, taken.message_id, { lock: true })
   if (message?.state !== 'due') return undefined
-  const matter = await readMatter(tx, message)
-  const door = message.identity_id === null ? undefined : await findDoor(tx, message.workspace_id, message.identity_id)
+  const matter = await readGateOrQuestion(tx, message)
+  const channelAddress =
+    message.identity_id === null ? undefined : await findChannelAddress(tx, message.workspace_id, message.identity_id)
   // An unverified address could belong to anyone.
   const isReachable =
-    message.identity_id === null ? parts.mail.provider === 'outbox' || message.is_verified : door?.enabled === true
+    message.identity_id === null
+      ? parts.mail.provider === 'outbox' || message.is_verified
+      : channelAddress?.enabled === true
   const isChange = message.outcome !== null && message.sent_ref !== null
   if (!isReachable || !(isChange || isNeeded(message, matter)) || message.attempts > MAX_ATTEMPTS) {
     await store.markDone(tx, message)
@@ -75,7 +83,7 @@ async function prepare(parts: SendingParts, tx: Tx, taken: Taken): Promise<Ready
   }
   if (matter && !isChange) await store.bindPayload(tx, message, matter.sha256)
   const org = { org_id: message.org_id, name: '' }
-  return { message, matter, door, baseUrl: await orgBaseUrl({ org, baseUrl: parts.baseUrl() }, tx) }
+  return { message, matter, channelAddress, baseUrl: await orgBaseUrl({ org, baseUrl: parts.baseUrl() }, tx) }
 }
 
 const scopeOf = ({ workspace_id }: Pick<Taken, 'workspace_id'>) => ({ workspaceId: workspace_id, userId: null })
@@ -85,7 +93,7 @@ export async function sendReachMessage(parts: SendingParts, taken: Taken): Promi
   const ready = await db.tenant(scopeOf(taken), (tx) => prepare(parts, tx, taken))
   if (!ready) return true
   try {
-    if (ready.door) await sendToChannel(parts, ready, ready.door)
+    if (ready.channelAddress) await sendToChannel(parts, ready, ready.channelAddress)
     else {
       await sendMail(parts, ready)
       await db.tenant(scopeOf(taken), (tx) => store.markSent(tx, ready.message))
@@ -108,14 +116,14 @@ const consoleUrlOf = ({ message: { link }, baseUrl }: Ready): string =>
 /**
  * Sends the message with its buttons, or updates it when the gate or question is closed, with the name of who decided.
  */
-async function sendToChannel(parts: SendingParts, ready: Ready, door: Door): Promise<void> {
+async function sendToChannel(parts: SendingParts, ready: Ready, channelAddress: ChannelAddress): Promise<void> {
   const { message, matter } = ready
   const { db, tokens, channels, box } = parts
-  const { buttons } = channels[door.channel]
+  const { buttons } = channels[channelAddress.channel]
   if (!buttons) throw new ChannelFailure('refused', 'This channel has no buttons.')
-  const config = { external_id: door.external_id, credentials: box.open(door) }
+  const config = { external_id: channelAddress.external_id, credentials: box.open(channelAddress) }
   const { workspace_id: workspaceId, message_id: messageId, sent_ref: ref, outcome } = message
-  const { address } = door
+  const { address } = channelAddress
   const words = mailWords(message.language)
   if (ref !== null && outcome !== null) {
     await buttons.change(config, { address, ref, text: settledText(message.title, outcome, words) })
@@ -133,7 +141,7 @@ async function sendToChannel(parts: SendingParts, ready: Ready, door: Door): Pro
   })
   const outbound = { address, text, key: `reach:${messageId}`, workspaceId }
   if (choices.length === 0) {
-    await channels[door.channel].send(config, outbound)
+    await channels[channelAddress.channel].send(config, outbound)
     await db.tenant(scopeOf(message), (tx) => store.markSent(tx, message))
     return
   }

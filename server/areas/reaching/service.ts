@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import type { Matter } from '#areas/approvals/for-person'
+import type { GateOrQuestion } from '#areas/approvals/gate-or-question'
 import { namedCookie } from '#platform/auth/cookies'
 import { MINUTE, SECOND } from '#platform/clock'
 import type { Tx } from '#platform/db/pool'
@@ -7,7 +7,7 @@ import { problem } from '#platform/errors'
 import { refuseForeignOrigin } from '#platform/http/caller'
 import type { Context } from '#platform/http/context'
 import type { Exchange } from '#platform/http/route'
-import { answerMatter, type MatterParts, reachedAt, readMatter } from './matter.ts'
+import { type AnswerParts, answerGateOrQuestion, maskedAddress, readGateOrQuestion } from './gate-or-question.ts'
 import type { Interaction, InteractionAnswer } from './schema.ts'
 import * as store from './store.ts'
 import { BROWSER_COOKIE, BROWSER_LIFETIME_S, type InteractionTokens } from './tokens.ts'
@@ -22,13 +22,13 @@ const MAX_TRIES = 5
 
 type ByLink = { interaction: string }
 
-export type Reaching = MatterParts & {
+export type Reaching = AnswerParts & {
   tokens: InteractionTokens
   /** Sends the code to the address of the message. */
   sendCode(message: store.Addressed, code: string): Promise<void>
 }
 
-type Found = { message: store.Addressed; matter: Matter }
+type Found = { message: store.Addressed; matter: GateOrQuestion }
 
 async function find(
   deps: Reaching,
@@ -38,7 +38,7 @@ async function find(
 ): Promise<Found> {
   const named = deps.tokens.readLink(interaction)
   const message = named && (await store.findMessage(tx, named.workspaceId, named.messageId, { lock }))
-  const matter = message && (await readMatter(tx, message))
+  const matter = message && (await readGateOrQuestion(tx, message))
   if (!message || !matter) throw linkGone()
   return { message, matter }
 }
@@ -84,7 +84,7 @@ export const getInteraction = (deps: Reaching, ctx: Context, input: ByLink, exch
       outcome: matter.outcome,
       own_answer: matter.own,
       refusal: isOther ? 'It has changed since this message was sent.' : matter.refusal,
-      person: { name: message.name, reached_at: reachedAt(message) },
+      person: { name: message.name, reached_at: maskedAddress(message) },
       proof: proofOf(deps, ctx, message, exchange),
       due_at: matter.dueAt,
       expires_at: message.expires_at,
@@ -105,7 +105,7 @@ export async function sendInteractionCode(deps: Reaching, ctx: Context, input: B
     return message
   })
   await deps.sendCode(message, code)
-  return { sent_to: reachedAt(message), expires_in_s: CODE_LIFETIME_S }
+  return { sent_to: maskedAddress(message), expires_in_s: CODE_LIFETIME_S }
 }
 
 export async function answerInteraction(
@@ -125,9 +125,9 @@ export async function answerInteraction(
     requireOpen(matter)
     if (proof === 'code' && !isCodeRight)
       throw code === undefined
-        ? problem('proof_required', `Enter the code that was sent to ${reachedAt(message)}, or sign in.`)
+        ? problem('proof_required', `Enter the code that was sent to ${maskedAddress(message)}, or sign in.`)
         : problem('bad_second_factor', 'The code is wrong or has expired. Ask for a new one.')
-    await answerMatter(deps, tx, message, matter, given, payload_sha256)
+    await answerGateOrQuestion(deps, tx, message, matter, given, payload_sha256)
     return { userId: message.user_id, proof }
   })
   if (proof === 'code') {
@@ -152,7 +152,7 @@ async function tryCode(deps: Reaching, tx: Tx, interaction: string, code: string
   return kept !== undefined && deps.tokens.codeHash(named.messageId, code.replaceAll(/\D/g, '')).equals(kept.code_hash)
 }
 
-function requireOpen({ status, outcome, own, kind }: Matter): void {
+function requireOpen({ status, outcome, own, kind }: GateOrQuestion): void {
   if (own !== null && status === 'open') throw problem('already_voted', 'A vote cannot be changed.')
   if (status !== 'open') throw problem(kind === 'approval' ? 'gate_closed' : 'not_waiting', `${outcome}.`)
 }

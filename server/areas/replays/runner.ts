@@ -16,7 +16,7 @@ const SLICE_RUNS = 50
 /** A slice ends early after this time. */
 const SLICE_MS = 500
 const LEASE_S = 120
-const LOOK_EVERY = SECOND
+const POLL_EVERY = SECOND
 
 export type RunnerOptions = Omit<ReplayDeps, 'workspaceId'> & { db: Database; log: Logger }
 
@@ -30,7 +30,7 @@ export function makeReplayRunner(options: RunnerOptions): Looking {
       if (!claimed) break
       await driveSlice(options, claimed, () => isStopped)
     }
-    return LOOK_EVERY
+    return POLL_EVERY
   }
 
   const looking = makeLooking({

@@ -16,7 +16,7 @@ import { ModelProblem } from '#providers/llm/problem'
 const MODEL_TIME = 20_000
 
 /** Which model to use: the workspace's model, or a named one, for a user. */
-export type ModelWish = {
+export type ModelSettings = {
   workspaceId: string
   userId: string | null
   credentialId?: string | undefined
@@ -27,15 +27,15 @@ export type ModelWish = {
 }
 
 export type ExtractValues = (
-  request: ExtractionRequest & { wish: ModelWish; signal?: AbortSignal },
+  request: ExtractionRequest & { modelSettings: ModelSettings; signal?: AbortSignal },
 ) => Promise<Extraction>
 
 export type ExtractDependencies = { chooseModel: ChooseModel; log: Logger }
 
 /** Returns the requested model, or undefined if there is none or it may not be used. Then rules answer. */
-export async function wishedModel(
+export async function modelFromSettings(
   { chooseModel, log }: ExtractDependencies,
-  { workspaceId, userId, credentialId, fallbackCredentialId, model, threadId }: ModelWish,
+  { workspaceId, userId, credentialId, fallbackCredentialId, model, threadId }: ModelSettings,
 ): Promise<LanguageModel | undefined> {
   try {
     const chosen = await chooseModel({
@@ -53,13 +53,16 @@ export async function wishedModel(
   }
 }
 
-export const extractByRulesAlone: ExtractValues = async ({ wish: _wish, signal: _signal, ...request }) =>
-  extractByRules(request)
+export const extractByRulesAlone: ExtractValues = async ({
+  modelSettings: _modelSettings,
+  signal: _signal,
+  ...request
+}) => extractByRules(request)
 
 export const makeExtract =
   (dependencies: ExtractDependencies): ExtractValues =>
-  async ({ wish, signal, ...request }) => {
-    const chosen = request.message.trim() === '' ? undefined : await wishedModel(dependencies, wish)
+  async ({ modelSettings, signal, ...request }) => {
+    const chosen = request.message.trim() === '' ? undefined : await modelFromSettings(dependencies, modelSettings)
     if (chosen === undefined) return extractByRules(request)
     try {
       const { usage: _usage, ...extraction } = await extractByModel(chosen, { ...request, ...(signal && { signal }) })

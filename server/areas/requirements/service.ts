@@ -70,7 +70,7 @@ export function makeRequirements(options: { extract: ExtractValues; system: Read
         known,
         timeZone: body.time_zone ?? 'UTC',
         now: systemClock.now(),
-        wish: {
+        modelSettings: {
           workspaceId: ctx.workspace.workspace_id,
           userId: ctx.person.user_id,
           credentialId: body.credential_id,

@@ -11,7 +11,7 @@ import type { ProgramRunner } from '#providers/services/programs/runner'
 import type { ProgramSource } from '#providers/services/programs/source'
 import type { ImportRequest } from './import-schema.ts'
 import { documentOf } from './import-tools.ts'
-import { type OpenFor, openedFor } from './opened.ts'
+import { type OpenFor, openForCaller } from './open-credential.ts'
 
 // A package whose program is an MCP server: installs the package, starts the program behind the wall, and lists its
 // tools.
@@ -58,7 +58,7 @@ async function listTools(
   program: McpProgram,
   { lock, credentialId }: { lock: ProgramLock; credentialId: string | undefined },
 ): Promise<McpTool[]> {
-  const credential = credentialId === undefined ? undefined : await openedFor(openFor, ctx, credentialId)
+  const credential = credentialId === undefined ? undefined : await openForCaller(openFor, ctx, credentialId)
   try {
     const call = {
       workspaceId: ctx.workspace.workspace_id,

@@ -8,7 +8,7 @@ import type { Outgoing } from '#platform/outgoing/outgoing'
 import type { CompiledDocument } from '#providers/services/openapi/index'
 import { asWords } from '#providers/services/openapi/names'
 import { formSchema, shortText } from '#providers/services/openapi/schema'
-import { type OpenFor, openedFor } from './opened.ts'
+import { type OpenFor, openForCaller } from './open-credential.ts'
 
 // The tools of an MCP server as actions of a service.
 
@@ -21,7 +21,7 @@ async function listTools(
   ctx: Context,
   { url, credentialId }: { url: string; credentialId: string | undefined },
 ): Promise<McpTool[]> {
-  const credential = credentialId === undefined ? undefined : await openedFor(openFor, ctx, credentialId)
+  const credential = credentialId === undefined ? undefined : await openForCaller(openFor, ctx, credentialId)
   const fetch = credential ? outgoing.fetchWith(credential) : outgoing.fetch
   const signal = AbortSignal.any([ctx.signal, AbortSignal.timeout(ANSWER_WITHIN)])
   try {

@@ -11,7 +11,7 @@ import type { Catalogue } from '#providers/services/catalogue'
 import { valueAt } from '#providers/services/paths'
 import type { PieceRunner } from '#providers/services/pieces/runner'
 import { fillValues } from '#providers/services/template'
-import { type OpenFor, openedFor } from './opened.ts'
+import { type OpenFor, openForCaller } from './open-credential.ts'
 import { listPieceOptions } from './piece-options.ts'
 import type { OptionsAnswer, OptionsRequest } from './schema.ts'
 import { findService } from './service.ts'
@@ -43,7 +43,8 @@ export async function listServiceOptions(
   const missing = (action.args_schema.required as string[]).filter((name) => own[name] === undefined)
   if (missing.length > 0)
     throw invalid(missing.map((name) => ({ path: `/args/${name}`, message: 'choose this first' })))
-  const credential = input.credential_id === undefined ? undefined : await openedFor(openFor, ctx, input.credential_id)
+  const credential =
+    input.credential_id === undefined ? undefined : await openForCaller(openFor, ctx, input.credential_id)
   const args = { ...own, ...(action.paginate && { max_items: MAX_OPTIONS }) }
   const run = {
     workspaceId: ctx.workspace.workspace_id,

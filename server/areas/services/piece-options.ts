@@ -10,7 +10,7 @@ import { objectSchema } from '#providers/services/pieces/forms'
 import type { PieceAnswer, PiecePackage, PieceRequest } from '#providers/services/pieces/index'
 import type { PieceRunner } from '#providers/services/pieces/runner'
 import * as store from './import-store.ts'
-import { type OpenFor, openedFor } from './opened.ts'
+import { type OpenFor, openForCaller } from './open-credential.ts'
 import type { OptionsAnswer, OptionsRequest, ServiceTest } from './schema.ts'
 
 // Requests to a piece while a form is filled in: the options of a field, and whether a credential works.
@@ -35,7 +35,7 @@ async function ask(
   { service, credentialId, request }: Asked,
 ): Promise<PieceAnswer> {
   const piece = await requirePiece(ctx, { service })
-  const credential = credentialId === undefined ? undefined : await openedFor(openFor, ctx, credentialId)
+  const credential = credentialId === undefined ? undefined : await openForCaller(openFor, ctx, credentialId)
   try {
     return await pieces.call({
       workspaceId: ctx.workspace.workspace_id,

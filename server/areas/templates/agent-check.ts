@@ -15,7 +15,7 @@ import { listStartable } from './store.ts'
 // give access that they do not have, and the agent gets nothing that the owner could not use.
 
 export type AgentCheckParts = {
-  mayThink(): boolean
+  hasModel(): boolean
   catalogue: Catalogue
   findImported: FindImported
   findDataset(tx: Tx, workspaceId: string, datasetId: string): Promise<unknown>
@@ -30,7 +30,7 @@ export async function checkAgent(
   given: Given,
   ownerId: string = ctx.person.user_id,
 ): Promise<void> {
-  if (given.mode === 'agent' && !parts.mayThink())
+  if (given.mode === 'agent' && !parts.hasModel())
     throw problem(
       'provider_not_configured',
       'The mode "agent" needs a language model: store a credential of kind llm, or ask the operator to configure one.',

@@ -210,7 +210,7 @@ describe('a clip', () => {
     const clips = makeClips({
       db: service().db,
       blobs: disk,
-      speaking: undefined as never,
+      speech: undefined as never,
       playback: undefined as never,
     })
     await clips.cleanUp()

@@ -6,7 +6,7 @@ import type { Exchange } from '#platform/http/route'
 import { newId, toWire } from '#platform/ids'
 import type { Blobs } from '#providers/blobs/index'
 import type { Playback } from './playback.ts'
-import type { Speaking } from './speaking.ts'
+import type { ThreadSpeech } from './speech.ts'
 import * as store from './store.ts'
 
 /** Builds the key from ids only, so that nothing in a sender's request becomes part of a path. */
@@ -21,13 +21,13 @@ const extensions: Record<string, string> = {
   'audio/webm': 'webm',
 }
 
-export function makeClips(options: { db: Database; blobs: Blobs; speaking: Speaking; playback: Playback }) {
-  const { db, blobs, speaking, playback } = options
+export function makeClips(options: { db: Database; blobs: Blobs; speech: ThreadSpeech; playback: Playback }) {
+  const { db, blobs, speech, playback } = options
 
   return {
     /** Stores a clip before its message is written. Its type is determined from its content, not from the request. */
     async keep(ctx: Context, threadId: string, bytes: Buffer): Promise<string> {
-      const { contentType, duration_s } = await speaking.inspect({ bytes, signal: ctx.stepAside() })
+      const { contentType, duration_s } = await speech.inspect({ bytes, signal: ctx.stepAside() })
       const workspaceId = ctx.workspace.workspace_id
       const audioId = newId()
       // The row is written first: a crash before the blob leaves a row that is cleaned up, never an unknown blob.

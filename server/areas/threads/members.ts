@@ -14,7 +14,7 @@ import * as store from './store.ts'
 type InThread = { thread_id: string }
 type ById = InThread & { user_id: string }
 
-async function tellRoleChanged(
+async function notifyRoleChanged(
   ctx: Context,
   { id, user_id }: { id: string; user_id: string },
   { from, to }: { from: string; to: string },
@@ -52,7 +52,7 @@ export function makeThreadMembers({ invitations }: { invitations: Invitations })
       return true
     },
     roleOf: (ctx, id) => store.findRole(ctx.tx, ctx.workspace.workspace_id, ctx.person.user_id, id),
-    onRoleChanged: (ctx, _thread, at, change) => tellRoleChanged(ctx, at, change),
+    onRoleChanged: (ctx, _thread, at, change) => notifyRoleChanged(ctx, at, change),
     onRemoved: (ctx, _thread, { id, user_id }, { role }) =>
       recordAudit(ctx, ctx.tx, {
         action: user_id === ctx.person.user_id ? 'thread.left' : 'thread.removed',
@@ -92,7 +92,7 @@ export function makeThreadMembers({ invitations }: { invitations: Invitations })
 export type ThreadMembers = ReturnType<typeof makeThreadMembers>
 
 /** Runs in the transaction that accepts the invitation. The thread may have been deleted by then. */
-export const takeIntoThread: NonNullable<OnAccepted['thread']> = async (tx, accepted) => {
+export const addToThread: NonNullable<OnAccepted['thread']> = async (tx, accepted) => {
   const { workspaceId, resourceId, userId, role } = accepted
   if ((await store.addMember(tx, workspaceId, resourceId, userId, role)) === 0) throw problem('not_found')
 }
@@ -102,7 +102,7 @@ export const takeIntoThread: NonNullable<OnAccepted['thread']> = async (tx, acce
  * owned. A thread without another owner goes to its longest-standing member. Without members, it goes to the person who
  * removed the owner, or to an owner of the workspace.
  */
-export const passThreadsOn: OnMemberRemoved = async (tx, { workspaceId, userId, byUserId }) => {
+export const reassignThreads: OnMemberRemoved = async (tx, { workspaceId, userId, byUserId }) => {
   for (const threadId of await store.solelyOwned(tx, workspaceId, userId)) {
     await store.lockThread(tx, workspaceId, threadId)
     const heir =

@@ -30,7 +30,7 @@ import {
   type ThreadQuery,
   type ThreadWithUsage,
 } from './schema.ts'
-import { isForm, readForm, type Speaking } from './speaking.ts'
+import { isForm, readForm, type ThreadSpeech } from './speech.ts'
 import * as store from './store.ts'
 
 type ById = { thread_id: string }
@@ -55,7 +55,7 @@ export const standingInThread: StandingIn = async (ctx, threadId) => {
 
 type ThreadDeps = {
   conversations: Conversations
-  speaking: Speaking
+  speech: ThreadSpeech
   allowances: Allowances
   clips: Clips
   playback: Playback
@@ -63,7 +63,7 @@ type ThreadDeps = {
 }
 
 export function makeThreads(deps: ThreadDeps) {
-  const { conversations, speaking, clips, playback, allowances, filesGiven } = deps
+  const { conversations, speech, clips, playback, allowances, filesGiven } = deps
 
   const getThread = async (ctx: Context, { thread_id }: ById): Promise<Thread> => {
     const thread = await store.findThread(ctx.tx, ctx.workspace.workspace_id, readerOf(ctx), thread_id)
@@ -120,7 +120,7 @@ export function makeThreads(deps: ThreadDeps) {
       )
       const audioId = audio && (await clips.keep(ctx, thread_id, audio))
       try {
-        const text = said.text || (audio ? await heard(deps, ctx, audio) : '')
+        const text = said.text || (audio ? await transcribe(deps, ctx, audio) : '')
         const turn = await conversations.takeMessage({
           ...incoming(ctx, thread_id, body),
           text,
@@ -173,7 +173,7 @@ export function makeThreads(deps: ThreadDeps) {
     async speak(ctx: Context, input: ById & z.output<typeof SpeechRequest>, { reply }: Exchange): Promise<void> {
       const { text, voice, format } = input
       await allowances.spend(ctx.workspace.workspace_id, 'speech_characters_per_minute', text.length)
-      const spoken = await speaking.speak({
+      const spoken = await speech.speak({
         text,
         format,
         signal: ctx.stepAside(),
@@ -223,13 +223,13 @@ async function speakUp(
   return { ...shown(message), answers: [], form: null }
 }
 
-function listen({ allowances, speaking }: ThreadDeps, ctx: Context, bytes: Buffer) {
+function listen({ allowances, speech }: ThreadDeps, ctx: Context, bytes: Buffer) {
   const { workspace_id } = ctx.workspace
-  return countListening(allowances, workspace_id, () => speaking.listen({ bytes, signal: ctx.stepAside() }))
+  return countListening(allowances, workspace_id, () => speech.listen({ bytes, signal: ctx.stepAside() }))
 }
 
 /** Transcribes a clip. Silence gives an empty text. */
-async function heard(deps: ThreadDeps, ctx: Context, bytes: Buffer): Promise<string> {
+async function transcribe(deps: ThreadDeps, ctx: Context, bytes: Buffer): Promise<string> {
   try {
     return (await listen(deps, ctx, bytes)).text
   } catch (error) {

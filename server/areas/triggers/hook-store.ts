@@ -1,7 +1,7 @@
 import type { JsonObject } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
 import type { Exchanged } from '#platform/wall/egress'
-import type { Lasts } from './lasting.ts'
+import type { Expiry } from './expiry.ts'
 
 // Triggers that the vendor calls: their registrations and the received events.
 
@@ -173,7 +173,7 @@ export type Settled = {
   /** Undefined means unchanged. */
   store: JsonObject | undefined
   /** How long the registration is valid. Null means until it is removed, undefined means unchanged. */
-  lasts: Lasts | null | undefined
+  expiry: Expiry | null | undefined
   inS: number
   error: string | null
   /** The pass failed, so received events wait for the next pass. */
@@ -183,7 +183,7 @@ export type Settled = {
 }
 
 export async function settleHook(tx: Tx, workspaceId: string, triggerId: string, settled: Settled): Promise<number> {
-  const { epoch, enabled, registered, confirmed, store, lasts, inS, error, failed, wanted } = settled
+  const { epoch, enabled, registered, confirmed, store, expiry, inS, error, failed, wanted } = settled
   // The next pass is at the latest when the registration must be renewed, or immediately if the trigger was disabled in
   // the meantime.
   const count = await tx.count(
@@ -206,9 +206,9 @@ export async function settleHook(tx: Tx, workspaceId: string, triggerId: string,
       inS,
       error,
       confirmed,
-      lasts !== undefined,
-      lasts?.endsInS ?? null,
-      lasts?.renewInS ?? null,
+      expiry !== undefined,
+      expiry?.endsInS ?? null,
+      expiry?.renewInS ?? null,
       enabled,
     ],
   )

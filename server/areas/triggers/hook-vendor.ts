@@ -1,5 +1,5 @@
 import { findPieceTrigger } from '#areas/services/imported'
-import type { OpenFor } from '#areas/services/opened'
+import type { OpenFor } from '#areas/services/open-credential'
 import { PIECES } from '#engine/nodes/service-call'
 import { callService, type ServiceDeps } from '#engine/services/call'
 import { askPiece, asNodeFailure } from '#engine/services/call-piece'
@@ -13,8 +13,8 @@ import type { Service, ServiceHook } from '#providers/services/manifest'
 import { valueAt } from '#providers/services/paths'
 import type { PieceRequest, PieceTrigger } from '#providers/services/pieces/index'
 import type { PieceCall, PieceRunner } from '#providers/services/pieces/runner'
+import { type Expiry, expiryOf, expiryOfPiece, requestedExpiry } from './expiry.ts'
 import { itemsIn } from './hook-request.ts'
-import { askedUntil, type Lasts, lastsOf, lastsOfPiece } from './lasting.ts'
 import type { Item, Within } from './starts.ts'
 
 // Calls to a vendor about a trigger that the vendor calls: by a manifest, or by the code of a piece.
@@ -95,7 +95,7 @@ async function askCode(parts: VendorParts, called: Called, about: Registration, 
 }
 
 /** The state to store, and how long the registration is valid. */
-export type Registered = { store: JsonObject; lasts: Lasts | null }
+export type Registered = { store: JsonObject; expiry: Expiry | null }
 
 /** Throws NodeFailure and CredentialRefused. */
 export async function register(
@@ -106,12 +106,12 @@ export async function register(
 ): Promise<Registered> {
   if (called.piece) {
     const { store } = await askCode(parts, called, about, { do: 'enable', webhook: url })
-    return { store, lasts: lastsOfPiece(called.piece) }
+    return { store, expiry: expiryOfPiece(called.piece) }
   }
   const { service, hook } = called
-  const given = { hook_url: url, hook_secret: secret, hook_id: id, ...askedUntil(hook) }
+  const given = { hook_url: url, hook_secret: secret, hook_id: id, ...requestedExpiry(hook) }
   const output = await callAction(parts, service, hook.register, about, { ...about.args, ...hook.fixed, ...given })
-  return { store: keptOf(hook, output), lasts: lastsOf(hook, output) }
+  return { store: keptOf(hook, output), expiry: expiryOf(hook, output) }
 }
 
 /** Returns undefined if the vendor does not support renewal. Then the trigger is registered again. */
@@ -123,16 +123,16 @@ export async function renew(
 ): Promise<Registered | undefined> {
   if (called.piece) {
     const { store } = await askCode(parts, called, about, { do: 'renew', webhook: url })
-    return { store, lasts: lastsOfPiece(called.piece) }
+    return { store, expiry: expiryOfPiece(called.piece) }
   }
   const { service, hook } = called
   if (hook.renew === undefined) return undefined
   const output = await callAction(parts, service, hook.renew, about, {
     ...about.args,
     ...about.store,
-    ...askedUntil(hook),
+    ...requestedExpiry(hook),
   })
-  return { store: about.store, lasts: lastsOf(hook, output) }
+  return { store: about.store, expiry: expiryOf(hook, output) }
 }
 
 const keptOf = ({ keep = {} }: ServiceHook, output: Json): JsonObject =>
@@ -145,8 +145,13 @@ export type Left = { isLeft(url: string): boolean; url: string; exchanges: reado
  * Removes an unconfirmed registration. If the vendor has no list and sent no response, the registration stays, but its
  * address is refused.
  */
-export async function sweep(parts: VendorParts, called: Called, about: Registration, left: Left): Promise<void> {
-  if (called.piece) return sweepPiece(parts, called, about, left)
+export async function removeUnconfirmed(
+  parts: VendorParts,
+  called: Called,
+  about: Registration,
+  left: Left,
+): Promise<void> {
+  if (called.piece) return removeUnconfirmedPiece(parts, called, about, left)
   const { service, hook } = called
   if (!hook.find) return
   const output = await callAction(parts, service, hook.find.action, about, about.args)
@@ -162,7 +167,7 @@ export async function sweep(parts: VendorParts, called: Called, about: Registrat
  * Repeats the registration code with the recorded responses and without sending requests. The resulting state names
  * what must be removed. If the code invented a name, it is different this time, so it is replaced by the recorded name.
  */
-async function sweepPiece(
+async function removeUnconfirmedPiece(
   parts: VendorParts,
   called: Called,
   about: Registration,
@@ -208,7 +213,7 @@ export async function itemsOf(
 }
 
 /** Returns the response of a piece to a vendor's handshake. */
-export async function shakeHands(parts: VendorParts, called: Called, about: Registration, payload: JsonObject) {
+export async function answerHandshake(parts: VendorParts, called: Called, about: Registration, payload: JsonObject) {
   const { output } = await askCode(parts, called, about, { do: 'handshake', payload })
   const { status, body, headers } = isObject(output) ? output : {}
   return {

@@ -12,9 +12,9 @@ import {
   type Look,
   registerAnew,
   registrationOf,
+  removeRegistration,
+  removeUnconfirmedRegistration,
   renewRegistration,
-  takeBack,
-  takeBackLeft,
 } from './registering.ts'
 import { type Due, type Item, inputError, Overtaken, QueueFull, startOf, type Within } from './starts.ts'
 import * as store from './store.ts'
@@ -41,7 +41,7 @@ export async function serveHook(parts: HookParts, due: Due): Promise<void> {
         registered: row.registered && !row.expired,
         confirmed: false,
         store: undefined,
-        lasts: undefined,
+        expiry: undefined,
         inS: row.every_s,
         error: null,
         failed: false,
@@ -56,7 +56,8 @@ export async function serveHook(parts: HookParts, due: Due): Promise<void> {
   try {
     const settled = await lookAt(look)
     // The trigger was deleted, or another process took over, while the vendor was called.
-    if ((await settle(settled)) === 0 && settled.registered && settled.store) await takeBack(look, settled.store)
+    if ((await settle(settled)) === 0 && settled.registered && settled.store)
+      await removeRegistration(look, settled.store)
   } catch (error) {
     // If the trigger was disabled in the meantime, this process still has to settle it.
     if (error instanceof Overtaken) await settle({})
@@ -81,13 +82,13 @@ async function lookAt(look: Look): Promise<Partial<hooks.Settled>> {
   const isRegistered = row.registered && !row.expired
   // A process died during registration, so it is unknown whether the vendor was called.
   if (!row.registered && row.unconfirmed) {
-    await takeBackLeft(look)
+    await removeUnconfirmedRegistration(look)
     if (!isWanted(row)) return { confirmed: true, ...then }
   }
   if (!isWanted(row)) {
     if (!row.registered) return {}
     if (isRegistered) await unregister(look.parts, look.called, registrationOf(look), '')
-    return { registered: false, store: {}, lasts: null, ...then }
+    return { registered: false, store: {}, expiry: null, ...then }
   }
   if (!isRegistered) return { registered: true, confirmed: true, ...(await registerAnew(look)), inS: 0 }
   if (!row.renew_due) return serveEvents(look)

@@ -1,7 +1,7 @@
 import { CredentialRefused } from '#areas/credentials/use'
 import { ACTIVATION_REQUIRED, type Quota, reasonAgainst } from '#areas/executions/start'
 import { findPieceTrigger } from '#areas/services/imported'
-import type { OpenFor } from '#areas/services/opened'
+import type { OpenFor } from '#areas/services/open-credential'
 import { enqueue } from '#engine/enqueue'
 import { NodeFailure } from '#engine/node'
 import { PIECES } from '#engine/nodes/service-call'

@@ -12,7 +12,7 @@ import { type DueWork, listDueWork } from './store.ts'
 // trigger is processed independently, so that a slow vendor delays nothing else. Every worker does this; one of them
 // claims each trigger.
 
-const LOOK_EVERY = 2 * SECOND
+const POLL_EVERY = 2 * SECOND
 /** The maximum number of concurrent tasks of each kind. */
 const MAX_AT_ONCE = 64
 const MAX_PER_WORKSPACE = 8
@@ -49,7 +49,7 @@ export function makePoller({ log, ...parts }: PollParts & HookParts & { log: Log
   const looking = makeLooking({
     async look() {
       await Promise.all(kinds.map(begin))
-      return LOOK_EVERY
+      return POLL_EVERY
     },
     // Without notifications, the regular poll finds the work within seconds.
     listen: (wake) => db.listen(TRIGGER_HINTS, wake).catch(() => async () => {}),

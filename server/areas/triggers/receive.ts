@@ -9,7 +9,7 @@ import { newId } from '#platform/ids'
 import type { Hook, HookAddresses } from './hook-address.ts'
 import { challengeOf, deliveryOf, hookFault, isHandshake, withoutProof } from './hook-request.ts'
 import * as hooks from './hook-store.ts'
-import { type Called, findCalled, shakeHands, type VendorParts } from './hook-vendor.ts'
+import { answerHandshake, type Called, findCalled, type VendorParts } from './hook-vendor.ts'
 
 // Receives calls of vendors. An event is confirmed after it is stored, so that it cannot be lost.
 
@@ -107,7 +107,7 @@ async function handshake(parts: ReceiveParts, called: Called, hook: Hook, row: h
   }
   const { headers = {}, query = {}, body = null, raw_body = null } = payload
   try {
-    return await shakeHands(parts, called, about, { headers, queryParams: query, body, rawBody: raw_body })
+    return await answerHandshake(parts, called, about, { headers, queryParams: query, body, rawBody: raw_body })
   } catch (error) {
     if (error instanceof NodeFailure) throw problem('unavailable', 'The piece did not answer; try again later.')
     throw error

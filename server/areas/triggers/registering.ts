@@ -17,8 +17,8 @@ import {
   type Registered,
   type Registration,
   register,
+  removeUnconfirmed,
   renew,
-  sweep,
   type VendorParts,
 } from './hook-vendor.ts'
 import { noteRenewalFailure, saveRenewal } from './renewal-store.ts'
@@ -89,7 +89,7 @@ export async function renewRegistration(look: Look): Promise<Renewed> {
     return { store: renewed.store }
   } catch (error) {
     if (!(error instanceof NodeFailure) && !(error instanceof CredentialRefused)) throw error
-    await tellFailed(look, error.message.slice(0, 1_000))
+    await notifyFailed(look, error.message.slice(0, 1_000))
     return { store: row.store }
   }
 }
@@ -104,7 +104,7 @@ async function replaceRegistration(look: Look): Promise<Renewed> {
   try {
     await saved(look, made, true, (tx) => hooks.keepRemoval(tx, due.workspace_id, row))
   } catch (error) {
-    if (error instanceof Overtaken) await takeBack(look, made.store)
+    if (error instanceof Overtaken) await removeRegistration(look, made.store)
     throw error
   }
   return { store: made.store }
@@ -112,12 +112,12 @@ async function replaceRegistration(look: Look): Promise<Renewed> {
 
 async function saved(
   { due, row, within }: Look,
-  { store, lasts }: Registered,
+  { store, expiry }: Registered,
   confirmed: boolean,
   also: (tx: Tx) => Promise<void>,
 ): Promise<void> {
   await within(async (tx) => {
-    const renewal = { epoch: row.epoch, store, lasts, confirmed }
+    const renewal = { epoch: row.epoch, store, expiry, confirmed }
     if ((await saveRenewal(tx, due.workspace_id, due.trigger_id, renewal)) === 0) throw new Overtaken()
     await also(tx)
   })
@@ -131,7 +131,7 @@ function lostOrThrow(error: unknown): 'lost' {
 }
 
 /** Notifies people of the first failure, and again only after a successful renewal. */
-async function tellFailed({ due, row, within, called }: Look, problem: string): Promise<void> {
+async function notifyFailed({ due, row, within, called }: Look, problem: string): Promise<void> {
   const error = `The registration at ${called.service.title} could not be renewed: ${problem}`
   await within(async (tx) => {
     const failure = { epoch: row.epoch, error, againInS: RENEW_AGAIN_S }
@@ -163,7 +163,7 @@ async function tellFailed({ due, row, within, called }: Look, problem: string): 
  * Removes a registration that its trigger does not refer to. If the vendor keeps one per trigger, the newer one has
  * replaced it.
  */
-export async function takeBack({ due, row, within, called }: Look, left: JsonObject): Promise<void> {
+export async function removeRegistration({ due, row, within, called }: Look, left: JsonObject): Promise<void> {
   await within(async (tx) => {
     const isReplaced = called.hook?.keep === undefined && (await hooks.hasTrigger(tx, due.workspace_id, due.trigger_id))
     if (!isReplaced) await hooks.keepRemoval(tx, due.workspace_id, { ...row, store: left })
@@ -174,10 +174,10 @@ export async function takeBack({ due, row, within, called }: Look, left: JsonObj
  * Removes what an unconfirmed registration left. If the vendor refuses to list registrations, the trigger is registered
  * again anyway.
  */
-export async function takeBackLeft(look: Look): Promise<void> {
+export async function removeUnconfirmedRegistration(look: Look): Promise<void> {
   const { parts, due, row, called } = look
   try {
-    await sweep(parts, called, registrationOf(look, {}), leftOf(parts, due, row.hook_exchanges))
+    await removeUnconfirmed(parts, called, registrationOf(look, {}), leftOf(parts, due, row.hook_exchanges))
   } catch (error) {
     if (!(error instanceof NodeFailure) || error.code !== 'service_refused') throw error
   }

@@ -3,7 +3,7 @@ import { NodeFailure } from '#engine/node'
 import type { Database } from '#platform/db/pool'
 import type { HookAddresses } from './hook-address.ts'
 import * as hooks from './hook-store.ts'
-import { findCalled, sweep, unregister, type VendorParts } from './hook-vendor.ts'
+import { findCalled, removeUnconfirmed, unregister, type VendorParts } from './hook-vendor.ts'
 import { leftOf } from './registering.ts'
 import type { Within } from './starts.ts'
 
@@ -33,7 +33,7 @@ export async function removeHook(
     if (called && row.registered) await unregister(parts, called, about, '')
     const left = row.unconfirmed_trigger_id
     if (called && left !== null)
-      await sweep(parts, called, about, leftOf(parts, { workspace_id, trigger_id: left }, row.exchanges))
+      await removeUnconfirmed(parts, called, about, leftOf(parts, { workspace_id, trigger_id: left }, row.exchanges))
   } catch (error) {
     const isKnown = error instanceof NodeFailure || error instanceof CredentialRefused
     if (!isKnown) throw error

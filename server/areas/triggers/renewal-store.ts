@@ -1,6 +1,6 @@
 import type { JsonObject } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
-import type { Lasts } from './lasting.ts'
+import type { Expiry } from './expiry.ts'
 
 /**
  * Saves a renewal immediately, since later steps of the same pass depend on it. Returns 0 if another process took over
@@ -10,14 +10,22 @@ export const saveRenewal = (
   tx: Tx,
   workspaceId: string,
   triggerId: string,
-  { epoch, store, lasts, confirmed }: { epoch: string; store: JsonObject; lasts: Lasts | null; confirmed: boolean },
+  { epoch, store, expiry, confirmed }: { epoch: string; store: JsonObject; expiry: Expiry | null; confirmed: boolean },
 ): Promise<number> =>
   tx.count(
     `update service_triggers set store = $4::jsonb, renewal_error = null, expires_at = now() + make_interval(secs => $5),
        renew_at = now() + make_interval(secs => $6), hook_confirmed = case when $7 then hook_generation else hook_confirmed end,
        hook_exchanges = case when $7 then null else hook_exchanges end
      where workspace_id = $1 and trigger_id = $2 and epoch = $3::bigint`,
-    [workspaceId, triggerId, epoch, JSON.stringify(store), lasts?.endsInS ?? null, lasts?.renewInS ?? null, confirmed],
+    [
+      workspaceId,
+      triggerId,
+      epoch,
+      JSON.stringify(store),
+      expiry?.endsInS ?? null,
+      expiry?.renewInS ?? null,
+      confirmed,
+    ],
   )
 
 /** Returns true for the first failure since the last renewal, and undefined if another process took over. */

@@ -1,5 +1,5 @@
 import { mayUseNamed } from '#areas/credentials/rights'
-import type { DescribeCredential } from '#areas/services/fits'
+import type { DescribeCredential } from '#areas/services/credential-check'
 import { findPieceTrigger } from '#areas/services/imported'
 import { needsCredential, PIECES } from '#engine/nodes/service-call'
 import type { JsonObject } from '#model/definition'

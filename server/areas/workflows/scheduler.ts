@@ -16,7 +16,7 @@ import { catchUp, nextTime } from './times.ts'
 // Starts schedules that are due. The start and the step to the next time are one transaction, so that a schedule
 // neither fires twice nor is skipped, regardless of the number of servers.
 
-const LOOK_AT_LEAST_EVERY = 5 * SECOND
+const POLL_AT_LEAST_EVERY = 5 * SECOND
 const AT_ONCE = 100
 
 const PLANS: Plans = {
@@ -81,7 +81,7 @@ export function makeScheduler(options: { db: Database; log: Logger; quota: Quota
       'select (extract(epoch from next_schedule_at() - now()) * 1000)::float8 as in_ms',
     )
     if (rows.length === AT_ONCE) return 0
-    return Math.min(LOOK_AT_LEAST_EVERY, Math.max(50, next[0]?.in_ms ?? LOOK_AT_LEAST_EVERY))
+    return Math.min(POLL_AT_LEAST_EVERY, Math.max(50, next[0]?.in_ms ?? POLL_AT_LEAST_EVERY))
   }
 
   return makeLooking({ look, onError: (error) => log.warn({ err: error }, 'schedules could not be read') })

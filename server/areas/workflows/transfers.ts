@@ -81,7 +81,7 @@ export async function withdrawTransfer(ctx: Context, { workflow_id }: ById): Pro
   if (!transfer) throw noTransfer()
   await store.deleteTransfer(ctx.tx, workspace_id, workflow_id)
   await audit(ctx, 'workflow.transfer_withdrawn', transfer)
-  await tell(ctx.tx, workspace_id, transfer, 'withdrawn', transfer.to_user_id)
+  await notify(ctx.tx, workspace_id, transfer, 'withdrawn', transfer.to_user_id)
 }
 
 export async function acceptTransfer(ctx: Context, { workflow_id }: ById): Promise<Transfer> {
@@ -92,7 +92,7 @@ export async function acceptTransfer(ctx: Context, { workflow_id }: ById): Promi
   await store.giveTo(ctx.tx, workspace_id, workflow_id, ctx.person.user_id)
   await store.deleteTransfer(ctx.tx, workspace_id, workflow_id)
   await audit(ctx, 'workflow.transferred', transfer)
-  await tell(ctx.tx, workspace_id, transfer, 'accepted', transfer.from_user_id)
+  await notify(ctx.tx, workspace_id, transfer, 'accepted', transfer.from_user_id)
   await deliverEvent(ctx.tx, {
     workspaceId: workspace_id,
     kind: 'workflow.activation_required',
@@ -110,7 +110,7 @@ export async function declineTransfer(ctx: Context, { workflow_id }: ById): Prom
   const transfer = await takeOffer(ctx, workflow_id)
   await store.deleteTransfer(ctx.tx, workspace_id, workflow_id)
   await audit(ctx, 'workflow.transfer_declined', transfer)
-  await tell(ctx.tx, workspace_id, transfer, 'declined', transfer.from_user_id)
+  await notify(ctx.tx, workspace_id, transfer, 'declined', transfer.from_user_id)
   return { ...transfer, state: 'declined' }
 }
 
@@ -136,7 +136,7 @@ const audit = (ctx: Context, action: string, { workflow_id, from_user_id, to_use
     data: { from: toWire('usr', from_user_id), to: toWire('usr', to_user_id) },
   })
 
-const tell = (
+const notify = (
   tx: Tx,
   workspaceId: string,
   { workflow_id, workflow_name }: store.TransferRow,

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '#model/definition'
 import type { Database } from '#platform/db/pool'
 import { isProblem } from '#platform/errors'
 import { fromWire, NOWHERE } from '#platform/ids'
-import type { Scene } from './scene.ts'
+import type { TurnContext } from './turn-context.ts'
 import type { AgentPorts, TemplateTool } from './types.ts'
 
 export type DatasetGrant = Extract<TemplateTool, { dataset_id: string }>
@@ -43,10 +43,10 @@ const plain = (one: Json | undefined): string =>
 export async function datasetTool(
   db: Database,
   ports: AgentPorts,
-  scene: Scene,
+  context: TurnContext,
   grant: DatasetGrant,
 ): Promise<AgentTool | undefined> {
-  const { workspace_id: workspaceId } = scene.thread
+  const { workspace_id: workspaceId } = context.thread
   const datasetId = fromWire('ds', grant.dataset_id) ?? NOWHERE
   const dataset = await db.tenant({ workspaceId, userId: null }, (tx) => ports.findDataset(tx, workspaceId, datasetId))
   if (!dataset) return undefined

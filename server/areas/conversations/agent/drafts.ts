@@ -80,7 +80,7 @@ export type Drafts = ReturnType<typeof makeDrafts>
  * Sends the text that the client does not have yet. Frame ids are `round.length`: the round, and the length of its
  * text that the client has received.
  */
-export function makeTeller({ after, send }: Watching): (draft: Draft) => void {
+export function makeDraftSender({ after, send }: Watching): (draft: Draft) => void {
   let seen = readFrame(after)
   return (draft) => {
     if (draft.round < seen.round) return

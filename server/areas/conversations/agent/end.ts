@@ -1,20 +1,20 @@
 import type { Json } from '#model/definition'
 import type { Database } from '#platform/db/pool'
-import type { CarryOut } from '../carry-out.ts'
-import { readStandings } from '../execution-store.ts'
+import type { ConversationActions } from '../conversation-actions.ts'
+import { type Decision, decideReply } from '../decide.ts'
+import { readExecutionStates } from '../execution-store.ts'
 import { askForPerson, mayAskForPerson } from '../handover.ts'
 import { type Phrases, phrasesFor } from '../languages/index.ts'
 import { findMessage, type NewMessage, saveTurn } from '../message-store.ts'
 import { noAnswer } from '../notices.ts'
-import { readSurroundings } from '../offer-store.ts'
-import { asideOf, type PendingTurn } from '../pending-turn.ts'
+import { readThreadContext } from '../offer-store.ts'
+import { type PendingTurn, pendingChangesOf } from '../pending-turn.ts'
 import * as texts from '../texts.ts'
-import { type Decision, think } from '../think.ts'
 import { type LockedThread, lockThread } from '../thread-store.ts'
 import type { TurnDependencies } from '../turn-frame.ts'
 import type { Updates } from '../updates.ts'
 import { TurnLost } from './journal.ts'
-import type { Scene } from './scene.ts'
+import type { TurnContext } from './turn-context.ts'
 import type { AgentTurn } from './turn-store.ts'
 import * as store from './turn-store.ts'
 import type { Citation } from './types.ts'
@@ -32,7 +32,7 @@ export type Outcome =
 
 export type EndParts = {
   db: Database
-  carrying: CarryOut
+  actions: ConversationActions
   rules: TurnDependencies['rules']
   updates: Pick<Updates, 'announce' | 'noteEnd'>
   countStarted(workspaceId: string, count: number): void
@@ -43,7 +43,7 @@ export async function endTurn(
   turn: AgentTurn,
   runner: string,
   outcome: Outcome,
-  scene: Scene | undefined,
+  context: TurnContext | undefined,
 ): Promise<void> {
   const { workspace_id: workspaceId, thread_id: threadId, turn_id: turnId } = turn
   const started = await parts.db.tenant({ workspaceId, userId: null }, async (tx) => {
@@ -51,11 +51,11 @@ export async function endTurn(
     if ((await store.endTurn(tx, workspaceId, turnId, runner)) === 0) throw new TurnLost()
     tx.hint(TURN_HINTS, threadId)
     if (!thread) return 0
-    const pending = asideOf(thread, (await readSurroundings(tx, workspaceId, threadId)).form)
+    const pending = pendingChangesOf(thread, (await readThreadContext(tx, workspaceId, threadId)).form)
     // A colleague may have taken over while the model was running. Then the assistant does not answer as well.
     if (thread.taken_over_by === null) {
       if (outcome.kind === 'answered') pending.messages.push({ role: 'assistant', ...outcome, turn: turn.turn })
-      if (outcome.kind === 'failed') await apologize(parts, tx, turn, pending, scene)
+      if (outcome.kind === 'failed') await apologize(parts, tx, turn, pending, context)
     }
     const saved = await saveTurn(
       tx,
@@ -63,7 +63,7 @@ export async function endTurn(
       pending.messages.map((message) => ({ ...message, turn: turn.turn })),
     )
     for (const write of pending.writes) await write(tx)
-    await letGo(parts, tx, thread, turnId)
+    await postRemainingEnds(parts, tx, thread, turnId)
     for (const message of saved) await parts.updates.announce(tx, thread, message)
     return pending.started
   })
@@ -77,45 +77,49 @@ type Tx = Parameters<typeof lockThread>[0]
  * take over.
  */
 async function apologize(
-  { carrying, rules }: EndParts,
+  { actions, rules }: EndParts,
   tx: Tx,
   turn: AgentTurn,
   pending: PendingTurn,
-  scene: Scene | undefined,
+  context: TurnContext | undefined,
 ): Promise<void> {
   const { thread } = pending
-  const did = scene?.journal.found({ begin: 'turn:' }).length ?? 0
+  const did = context?.journal.found({ begin: 'turn:' }).length ?? 0
   const message = await findMessage(tx, turn.workspace_id, turn.thread_id, turn.seq)
   if (did === 0 && message) {
-    const around = await readSurroundings(tx, turn.workspace_id, turn.thread_id)
+    const around = await readThreadContext(tx, turn.workspace_id, turn.thread_id)
     const ids = thread.state.running.map(({ execution_id }) => execution_id)
-    const standings = ids.length === 0 ? [] : await readStandings(tx, turn.workspace_id, ids)
+    const states = ids.length === 0 ? [] : await readExecutionStates(tx, turn.workspace_id, ids)
     const statement = {
       text: message.text,
       files: [],
       timeZone: turn.asked.time_zone ?? 'UTC',
       now: message.created_at,
     }
-    const decision: Decision = await think({ thread, ...around, standings, recent: [] }, statement, rules)
-    await carrying.carryOut(tx, pending, decision, turn.asked, around.offers)
+    const decision: Decision = await decideReply(
+      { thread, ...around, executions: states, recent: [] },
+      statement,
+      rules,
+    )
+    await actions.carryOut(tx, pending, decision, turn.asked, around.offers)
     return
   }
   const say = phrasesFor(thread.state)
-  for (const end of (scene?.journal.found({ begin: 'end:' }) ?? []) as unknown as ToolEnd[])
-    if (end.told) pending.messages.push(toldEnd(say, end))
-  if (!mayAskForPerson(thread)) return carrying.say(pending, `${say.cannotAnswer} ${say.tryLater}`)
+  for (const end of (context?.journal.found({ begin: 'end:' }) ?? []) as unknown as ToolEnd[])
+    if (end.told) pending.messages.push(endMessage(say, end))
+  if (!mayAskForPerson(thread)) return actions.say(pending, `${say.cannotAnswer} ${say.tryLater}`)
   const { closed } = await askForPerson(tx, thread, 'The assistant could not answer.')
-  carrying.say(pending, noAnswer(say, closed))
+  actions.say(pending, noAnswer(say, closed))
 }
 
-const toldEnd = (say: Phrases, { title, status, results, error, execution_id }: ToolEnd): NewMessage => ({
+const endMessage = (say: Phrases, { title, status, results, error, execution_id }: ToolEnd): NewMessage => ({
   role: 'assistant',
   text: texts.endText(say, { title, status, results: results as Json, error: error as { message: string } | null }),
   execution_id,
 })
 
 /** Lets the conversation post the end of executions for which the assistant did not wait. */
-async function letGo({ updates }: EndParts, tx: Tx, thread: LockedThread, turnId: string): Promise<void> {
+async function postRemainingEnds({ updates }: EndParts, tx: Tx, thread: LockedThread, turnId: string): Promise<void> {
   const held = thread.state.running.filter(({ answering }) => answering === turnId)
   if (held.length === 0) return
   thread.state = {
@@ -126,7 +130,7 @@ async function letGo({ updates }: EndParts, tx: Tx, thread: LockedThread, turnId
   }
   await saveTurn(tx, thread, [])
   const ids = held.map(({ execution_id }) => execution_id)
-  for (const standing of await readStandings(tx, thread.workspace_id, ids))
+  for (const standing of await readExecutionStates(tx, thread.workspace_id, ids))
     if (ENDED.has(standing.status)) {
       const { title } = held.find(({ execution_id }) => execution_id === standing.execution_id)!
       await updates.noteEnd(tx, thread, { ...standing, title })

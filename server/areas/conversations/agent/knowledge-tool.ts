@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '#model/definition'
 import type { Database } from '#platform/db/pool'
 import { isProblem } from '#platform/errors'
 import { toWire } from '#platform/ids'
-import type { Scene } from './scene.ts'
+import type { TurnContext } from './turn-context.ts'
 import type { AgentPorts, Citation } from './types.ts'
 
 const PASSAGES_EACH = 5
@@ -20,13 +20,13 @@ const schema: JsonObject = {
 }
 
 /** Returns all citations of the turn so far. Steps survive a process, so a number keeps its meaning. */
-export const citationsOf = ({ journal }: Pick<Scene, 'journal'>): Citation[] =>
+export const citationsOf = ({ journal }: Pick<TurnContext, 'journal'>): Citation[] =>
   (journal.found({ end: '/citations' }) as unknown as Citation[][]).flat()
 
 /** Searches all knowledge bases that the owner of the template may read at this moment. */
-export function knowledgeTool(db: Database, ports: AgentPorts, scene: Scene): AgentTool {
-  const { workspace_id: workspaceId } = scene.thread
-  const { owner_id: ownerId, knowledge_ids } = scene.voice
+export function knowledgeTool(db: Database, ports: AgentPorts, context: TurnContext): AgentTool {
+  const { workspace_id: workspaceId } = context.thread
+  const { owner_id: ownerId, knowledge_ids } = context.voice
 
   const readable = (): Promise<string[]> =>
     db.tenant({ workspaceId, userId: null }, async (tx) => {
@@ -59,7 +59,7 @@ export function knowledgeTool(db: Database, ports: AgentPorts, scene: Scene): Ag
         .flat()
         .sort((a, b) => a.rank - b.rank)
         .slice(0, MAX_PASSAGES)
-      const before = citationsOf(scene).length
+      const before = citationsOf(context).length
       const citations = best.map(
         (passage, at): Citation => ({
           n: before + at + 1,

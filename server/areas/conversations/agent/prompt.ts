@@ -68,7 +68,7 @@ type Line = Pick<Said, 'role' | 'text' | 'author_name'>
 export function historyMessages(lines: Line[], { kind }: Pick<LockedThread, 'kind'>): Message[] {
   const messages: Message[] = []
   for (const line of lines) {
-    const { role, text } = spoken(line, kind)
+    const { role, text } = sideOf(line, kind)
     const last = messages.at(-1)
     if (last && last.role === role) last.text += `\n\n${text}`
     else messages.push({ role, text })
@@ -82,7 +82,7 @@ export function historyMessages(lines: Line[], { kind }: Pick<LockedThread, 'kin
  * Assigns a message to a side. In a thread of colleagues, people are users. In a conversation with a visitor, a
  * colleague is on the side of the assistant.
  */
-function spoken(
+function sideOf(
   { role, text, author_name }: Line,
   kind: LockedThread['kind'],
 ): { role: 'user' | 'assistant'; text: string } {

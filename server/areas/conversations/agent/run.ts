@@ -1,4 +1,4 @@
-import { wishedModel } from '#areas/requirements/extract'
+import { modelFromSettings } from '#areas/requirements/extract'
 import { runAgent } from '#engine/agents/loop'
 import type { ChooseModel } from '#engine/credentials'
 import { type NodeCall, NodeFailure } from '#engine/node'
@@ -9,10 +9,10 @@ import type { Database, Tx } from '#platform/db/pool'
 import { fromWire } from '#platform/ids'
 import type { Logger } from '#platform/log'
 import type { LanguageModel } from '#providers/llm/index'
+import { modelSettingsOf } from '../decide.ts'
 import { mayAskForPerson } from '../handover.ts'
 import { findMessage, historyOf } from '../message-store.ts'
-import { offersOfPerson, readSurroundings, type Voice } from '../offer-store.ts'
-import { wishOf } from '../think.ts'
+import { type AssistantSettings, offersOfPerson, readThreadContext } from '../offer-store.ts'
 import { readThread } from '../thread-store.ts'
 import type { Drafts } from './drafts.ts'
 import { type EndParts, endTurn, type Outcome } from './end.ts'
@@ -20,8 +20,8 @@ import { openJournal, TurnLost } from './journal.ts'
 import { citationsOf } from './knowledge-tool.ts'
 import { findMemory, listUncovered, type Memory, type Remembered, subjectOf } from './memory-store.ts'
 import { historyMessages, systemPrompt } from './prompt.ts'
-import type { Scene } from './scene.ts'
 import { type ToolParts, toolsOf } from './tools.ts'
+import type { TurnContext } from './turn-context.ts'
 import * as store from './turn-store.ts'
 import { TURN_HINTS } from './watchers.ts'
 
@@ -43,7 +43,7 @@ export type RunParts = ToolParts &
     log: Logger
     chooseModel: ChooseModel
     /** Called after the answer. No client waits for it. */
-    onAnswered(scene: Scene, llm: LanguageModel): void
+    onAnswered(context: TurnContext, llm: LanguageModel): void
   }
 
 /** Returns false if another process has the turn, or the turn is done. */
@@ -83,7 +83,7 @@ export async function runTurn(
   }
 }
 
-type Seen = Omit<Scene, 'journal' | 'turn'> & {
+type Seen = Omit<TurnContext, 'journal' | 'turn'> & {
   text: string
   history: Awaited<ReturnType<typeof historyOf>>
   memory: Memory | undefined
@@ -95,7 +95,7 @@ async function look(parts: RunParts, turn: store.AgentTurn): Promise<Seen | unde
   const { workspace_id: workspaceId, thread_id: threadId, seq } = turn
   return parts.db.tenant({ workspaceId, userId: null }, async (tx) => {
     const thread = await readThread(tx, workspaceId, threadId)
-    const { voice, offers } = await readSurroundings(tx, workspaceId, threadId)
+    const { voice, offers } = await readThreadContext(tx, workspaceId, threadId)
     const message = await findMessage(tx, workspaceId, threadId, seq)
     if (!thread || !isOwned(voice) || !message || thread.taken_over_by !== null) return undefined
     const named = voice.tools.flatMap((tool) => ('workflow_id' in tool ? [fromWire('wf', tool.workflow_id) ?? ''] : []))
@@ -120,20 +120,20 @@ async function look(parts: RunParts, turn: store.AgentTurn): Promise<Seen | unde
   })
 }
 
-const isOwned = (voice: Voice | undefined): voice is Voice & { owner_id: string } =>
+const isOwned = (voice: AssistantSettings | undefined): voice is AssistantSettings & { owner_id: string } =>
   voice !== undefined && voice.owner_id !== null
 
 async function answer(parts: RunParts, turn: store.AgentTurn, runner: string, signal: AbortSignal): Promise<void> {
   const seen = await look(parts, turn)
-  const end = (outcome: Outcome, scene?: Scene): Promise<void> => endTurn(parts, turn, runner, outcome, scene)
+  const end = (outcome: Outcome, context?: TurnContext): Promise<void> => endTurn(parts, turn, runner, outcome, context)
   if (!seen) return end({ kind: 'silent' })
   const { text, history, memory, earlier, ...place } = seen
   const journal = await openJournal(parts.db, turn, runner)
-  const scene: Scene = { ...place, turn, journal }
-  const llm = await wishedModel(parts, wishOf(seen.thread, seen.voice))
+  const context: TurnContext = { ...place, turn, journal }
+  const llm = await modelFromSettings(parts, modelSettingsOf(seen.thread, seen.voice))
   if (llm === undefined || turn.attempts > MAX_ATTEMPTS)
-    return end({ kind: 'failed', code: 'model_unavailable' }, scene)
-  const tools = await toolsOf(parts, scene)
+    return end({ kind: 'failed', code: 'model_unavailable' }, context)
+  const tools = await toolsOf(parts, context)
   const system = systemPrompt({
     name: seen.voice.name,
     instructions: seen.voice.instructions,
@@ -146,7 +146,7 @@ async function answer(parts: RunParts, turn: store.AgentTurn, runner: string, si
   })
   const draft = turn.asked.watched ? parts.drafts.begin(turn, runner) : undefined
   try {
-    const said = await runAgent(callOf(parts, scene, signal), llm, tools, {
+    const said = await runAgent(callOf(parts, context, signal), llm, tools, {
       goal: text,
       system,
       history: historyMessages(history, seen.thread),
@@ -155,20 +155,20 @@ async function answer(parts: RunParts, turn: store.AgentTurn, runner: string, si
       ...(draft && { onText: draft.take }),
     })
     const words = said.answer.slice(0, MAX_ANSWER).toWellFormed()
-    const cited = citationsOf(scene).filter(({ n }) => words.includes(`[${n}]`))
-    await end({ kind: 'answered', text: words, citations: cited }, scene)
+    const cited = citationsOf(context).filter(({ n }) => words.includes(`[${n}]`))
+    await end({ kind: 'answered', text: words, citations: cited }, context)
   } catch (error) {
     if (signal.aborted || !(error instanceof NodeFailure)) throw error
     parts.log.warn({ code: error.code, turn_id: turn.turn_id }, 'an assistant could not answer')
-    return end({ kind: 'failed', code: error.code }, scene)
+    return end({ kind: 'failed', code: error.code }, context)
   } finally {
     await draft?.end()
   }
-  parts.onAnswered(scene, llm)
+  parts.onAnswered(context, llm)
 }
 
 /** The call that the agent loop expects. It uses the journal of the turn and acts for the owner of the template. */
-const callOf = ({ log }: RunParts, { turn, journal, voice }: Scene, signal: AbortSignal): NodeCall => ({
+const callOf = ({ log }: RunParts, { turn, journal, voice }: TurnContext, signal: AbortSignal): NodeCall => ({
   workspaceId: turn.workspace_id,
   workflowId: null,
   executionId: turn.turn_id,

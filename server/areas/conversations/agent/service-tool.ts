@@ -3,7 +3,7 @@ import { type AgentTool, offeredSchema, problemsOf, safeName } from '#engine/age
 import { NodeFailure } from '#engine/node'
 import { callFound, EFFECTS, isImportedName } from '#engine/nodes/service-call'
 import { fromWire, NOWHERE } from '#platform/ids'
-import { allowedOf, fixedOf, type Scene } from './scene.ts'
+import { allowedOf, fixedOf, type TurnContext } from './turn-context.ts'
 import type { AgentPorts, TemplateTool } from './types.ts'
 
 export type ServiceGrant = Extract<TemplateTool, { service: string }>
@@ -22,11 +22,11 @@ async function findAction({ services }: AgentPorts, workspaceId: string, { servi
  */
 export async function serviceTool(
   ports: AgentPorts,
-  scene: Scene,
+  context: TurnContext,
   grant: ServiceGrant,
 ): Promise<AgentTool | undefined> {
   const { services } = ports
-  const { workspace_id: workspaceId } = scene.thread
+  const { workspace_id: workspaceId } = context.thread
   const found = await findAction(ports, workspaceId, grant)
   if (!found) return undefined
   const { service, action } = found
@@ -37,7 +37,7 @@ export async function serviceTool(
     if (grant.credential_id === undefined) return undefined
     const credentialId = fromWire('cred', grant.credential_id) ?? NOWHERE
     try {
-      return await services.openFor({ workspaceId, credentialId, userId: scene.voice.owner_id })
+      return await services.openFor({ workspaceId, credentialId, userId: context.voice.owner_id })
     } catch (error) {
       if (!(error instanceof CredentialRefused)) throw error
       throw new NodeFailure('credential_not_allowed', 'the credential of this tool cannot be used now')

@@ -1,5 +1,5 @@
 import type { Passages } from '#areas/knowledge/schema'
-import type { OpenFor } from '#areas/services/opened'
+import type { OpenFor } from '#areas/services/open-credential'
 import type { FindImported, FoundCallDeps } from '#engine/nodes/service-call'
 import type { Json, JsonObject } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
@@ -31,7 +31,7 @@ export type Citation = {
   quote?: string
 }
 
-export type ExecutionStanding = {
+export type AwaitedExecution = {
   status: string
   results: Json
   results_blob: unknown
@@ -57,5 +57,5 @@ export type AgentPorts = {
     executionId: string,
     ms: number,
     signal?: AbortSignal,
-  ): Promise<ExecutionStanding | undefined>
+  ): Promise<AwaitedExecution | undefined>
 }

@@ -6,22 +6,22 @@ import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
 import { SECOND } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
-import type { CarryOut } from '../carry-out.ts'
-import { readStandings } from '../execution-store.ts'
+import type { ConversationActions } from '../conversation-actions.ts'
+import { readExecutionStates } from '../execution-store.ts'
 import { filesWanted, withFiles, withoutUsed } from '../files.ts'
 import { saveTurn } from '../message-store.ts'
 import type { Offer } from '../offer-store.ts'
-import { asideOf } from '../pending-turn.ts'
+import { pendingChangesOf } from '../pending-turn.ts'
 import { type LockedThread, lockThread } from '../thread-store.ts'
 import type { ShownResults } from '../updates.ts'
-import { allowedOf, fixedOf, type Scene } from './scene.ts'
+import { allowedOf, fixedOf, type TurnContext } from './turn-context.ts'
 import type { AgentPorts, TemplateTool } from './types.ts'
 
 // A workflow as a tool. Its start commits together with the step that records it, so it is started once. While the
 // assistant waits for the execution, the conversation does not post its end, because the assistant reports the result
 // in its own words.
 
-const LOOK_EVERY = SECOND / 2
+const POLL_EVERY = SECOND / 2
 
 const ENDED: ReadonlySet<string> = new Set(['succeeded', 'failed', 'cancelled', 'timed_out'])
 
@@ -31,7 +31,7 @@ export type ToolEnd = { execution_id: string; title: string; status: string; res
 export type WorkflowToolParts = {
   db: Database
   ports: Pick<AgentPorts, 'waitFor'>
-  carrying: Pick<CarryOut, 'start'>
+  actions: Pick<ConversationActions, 'start'>
   shownResults: ShownResults
   /** The maximum time that the assistant waits for the execution. A later result is posted in the conversation. */
   toolWaitMs: number
@@ -40,7 +40,7 @@ export type WorkflowToolParts = {
 
 export function workflowTool(
   parts: WorkflowToolParts,
-  scene: Scene,
+  context: TurnContext,
   offer: Offer,
   grant: TemplateTool | undefined,
 ): AgentTool {
@@ -55,18 +55,18 @@ export function workflowTool(
     effect: 'idempotent',
     check: (args) => problemsOf(schema, args),
     async run({ args, effectKey, signal }) {
-      const { journal, turn } = scene
+      const { journal, turn } = context
       const { workspace_id: workspaceId } = turn
       const began = !journal.has(`start:${effectKey}`)
       const started = await journal.stepInTransaction(`start:${effectKey}`, (tx) =>
-        startQuietly(parts, tx, scene, offer, { ...args, ...fixed }),
+        startQuietly(parts, tx, context, offer, { ...args, ...fixed }),
       )
       if (started.execution_id === null)
         throw new NodeFailure('not_started', 'it cannot be started at the moment; nothing was done')
       if (began) parts.countStarted(workspaceId, 1)
       await waitForEnd(parts, workspaceId, started.execution_id, signal)
       const end = await journal.stepInTransaction(`end:${effectKey}`, (tx) =>
-        takeEnd(parts, tx, scene, started.execution_id!, offer.name),
+        takeEnd(parts, tx, context, started.execution_id!, offer.name),
       )
       return describe(end as unknown as ToolEnd)
     },
@@ -87,9 +87,9 @@ function withoutFiles(inputs: JsonObject): JsonObject {
 }
 
 async function startQuietly(
-  { carrying }: WorkflowToolParts,
+  { actions }: WorkflowToolParts,
   tx: Parameters<typeof lockThread>[0],
-  { turn, by }: Scene,
+  { turn, by }: TurnContext,
   offer: Offer,
   given: JsonObject,
 ): Promise<{ execution_id: string | null }> {
@@ -99,8 +99,8 @@ async function startQuietly(
   const wrong = problemsOf(isObject(offer.inputs) ? offer.inputs : {}, input)
   if (wrong.length > 0) throw new NodeFailure('args_invalid', `nothing was started: ${wrong.join('; ')}`)
   thread.state = { ...thread.state, files: withoutUsed(thread.state.files, input) }
-  const pending = asideOf(thread, null)
-  if (!(await carrying.start(tx, pending, offer, input, by, turn.turn_id))) return { execution_id: null }
+  const pending = pendingChangesOf(thread, null)
+  if (!(await actions.start(tx, pending, offer, input, by, turn.turn_id))) return { execution_id: null }
   await saveTurn(tx, thread, [])
   for (const write of pending.writes) await write(tx)
   return { execution_id: pending.executionId }
@@ -115,7 +115,7 @@ async function waitForEnd(
   const until = performance.now() + toolWaitMs
   while (performance.now() < until) {
     signal.throwIfAborted()
-    const view = await ports.waitFor(workspaceId, executionId, LOOK_EVERY, signal)
+    const view = await ports.waitFor(workspaceId, executionId, POLL_EVERY, signal)
     if (!view || ENDED.has(view.status)) return
     if (view.waiting_for.some(({ kind }) => kind === 'clarification' || kind === 'approval')) return
   }
@@ -125,13 +125,13 @@ async function waitForEnd(
 async function takeEnd(
   { shownResults }: WorkflowToolParts,
   tx: Parameters<typeof lockThread>[0],
-  { turn }: Scene,
+  { turn }: TurnContext,
   executionId: string,
   title: string,
 ): Promise<JsonObject> {
   const { workspace_id: workspaceId, thread_id, turn_id } = turn
   const thread = await lockThread(tx, workspaceId, thread_id)
-  const [standing] = await readStandings(tx, workspaceId, [executionId])
+  const [standing] = await readExecutionStates(tx, workspaceId, [executionId])
   const ended = standing !== undefined && ENDED.has(standing.status)
   if (thread) {
     thread.state = { ...thread.state, running: released(thread, turn_id, executionId, ended) }

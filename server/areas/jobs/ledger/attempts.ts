@@ -27,7 +27,7 @@ export type AttemptOptions = {
 export const START_AGAIN_AFTER = SECOND / 4
 
 /** The retry settings of runs that an older release started, and of suites. */
-const asBefore = ({ max_attempts }: Run): Retry => ({ ...DEFAULT_RETRY, max_attempts })
+const legacyRetry = ({ max_attempts }: Run): Retry => ({ ...DEFAULT_RETRY, max_attempts })
 
 export function makeAttempts({ engine, countRuns }: AttemptOptions, run: Run, target: Target) {
   const { workspace_id: workspaceId } = run
@@ -43,7 +43,7 @@ export function makeAttempts({ engine, countRuns }: AttemptOptions, run: Run, ta
   const starting = new Set<Promise<void>>()
   let over: EndedAttempt[] = []
   let refused: Omit<Refused, 'text'>[] = []
-  const judgedBy = { retry: run.retry ?? asBefore(run), failNodes: failNodesOf(target.definition) }
+  const judgedBy = { retry: run.retry ?? legacyRetry(run), failNodes: failNodesOf(target.definition) }
   let startAgainAt = 0
   let broken: unknown
 

@@ -12,10 +12,10 @@ import { missingFor } from '../connections.ts'
 import { appendEvent } from '../events.ts'
 import { findDefinition } from '../executed-store.ts'
 import { pauseForMissing } from '../hooks.ts'
+import { notifyOwners } from '../owner-notices.ts'
 import { doneHash, legacyRecipeHash, recipeHash } from '../recipe.ts'
 import type { SourceCursor } from '../source.ts'
 import { type JobRow, outputIsGone, takeDueJob } from '../store.ts'
-import { tellOwners } from '../telling.ts'
 import { findForbidden } from './allowed.ts'
 import type { Target } from './attempts.ts'
 import type { RunError } from './run-error.ts'
@@ -131,7 +131,7 @@ export function beginRun(
       const data = { ...begun, status: 'failed', error: why as unknown as Json }
       await appendEvent(tx, workspaceId, jobId, 'job.finished', data)
       const told = { job_id: jobId, title: 'failed', body: why.message }
-      await tellOwners(tx, workspaceId, told, 'job.failed', { code: why.code })
+      await notifyOwners(tx, workspaceId, told, 'job.failed', { code: why.code })
       return undefined
     }
     await appendEvent(tx, workspaceId, jobId, 'job.started', { ...begun, full: run.is_full, sample: run.sample })

@@ -6,16 +6,16 @@ import type { Logger } from '#platform/log'
 import { type Looking, makeLooking } from '#platform/looks'
 import { DUE_HINTS } from '../events.ts'
 import { beginRun } from './begin.ts'
-import { workspacesWithoutRoom } from './room.ts'
-import { carryOut, type RunnerOptions } from './run.ts'
+import { executeRun, type RunnerOptions } from './run.ts'
+import { workspacesAtLimit } from './run-limits.ts'
 import { takeRun } from './runs.ts'
 
 // Starts due jobs and takes over runs that no process drives. An idle system polls every five seconds and after a
 // notification. Otherwise it sleeps exactly until the next due time.
 
-const LOOK_AT_LEAST_EVERY = 5 * SECOND
-const LOOK_AT_MOST_EVERY = 20
-const FULL_LOOK_EVERY = SECOND / 4
+const POLL_AT_LEAST_EVERY = 5 * SECOND
+const POLL_AT_MOST_EVERY = 20
+const FULL_POLL_EVERY = SECOND / 4
 const AT_ONCE = 50
 
 const PLANS: Plans = {
@@ -45,7 +45,7 @@ export function makeDispatcher(
     },
   }
 
-  const withoutRoom = (): string[] => workspacesWithoutRoom(driving.values())
+  const withoutRoom = (): string[] => workspacesAtLimit(driving.values())
   const hasRoom = (workspaceId: string): boolean => !withoutRoom().includes(workspaceId)
 
   async function drive({ workspace_id, run_id }: Free): Promise<boolean> {
@@ -54,7 +54,7 @@ export function makeDispatcher(
       takeRun(tx, workspace_id, run_id, runnerId),
     )
     if (!run) return true
-    const over = carryOut(options, run, runnerId, stopping.signal).finally(() => {
+    const over = executeRun(options, run, runnerId, stopping.signal).finally(() => {
       driving.delete(run_id)
       looking.wake()
     })
@@ -71,7 +71,7 @@ export function makeDispatcher(
     const { rows } = await db.appPool.query<{ in_ms: number | null }>(
       'select (extract(epoch from next_ledger_work_at() - now()) * 1000)::float8 as in_ms',
     )
-    return rows[0]?.in_ms ?? LOOK_AT_LEAST_EVERY
+    return rows[0]?.in_ms ?? POLL_AT_LEAST_EVERY
   }
 
   /**
@@ -102,9 +102,9 @@ export function makeDispatcher(
     let next = await untilNext()
     if (next <= 0) {
       const left = await takeUp()
-      next = Math.max(left ? FULL_LOOK_EVERY : LOOK_AT_MOST_EVERY, await untilNext())
+      next = Math.max(left ? FULL_POLL_EVERY : POLL_AT_MOST_EVERY, await untilNext())
     }
-    return Math.min(LOOK_AT_LEAST_EVERY, next)
+    return Math.min(POLL_AT_LEAST_EVERY, next)
   }
 
   const looking = makeLooking({

@@ -5,11 +5,11 @@ import type { Database, Tx } from '#platform/db/pool'
 import type { Logger } from '#platform/log'
 import type { SourceCursor, SourceRows } from '../source.ts'
 import { type AttemptOptions, makeAttempts, type Target } from './attempts.ts'
+import { POLL_SOON } from './end-waiter.ts'
 import { datasetChanged } from './errors.ts'
 import { capReached, type Spent, spentOf, tooManyFailures } from './limits.ts'
 import { makePages, type Pages } from './pages.ts'
 import { makeProgress } from './progress.ts'
-import { LOOK_SOON } from './rest.ts'
 import type { RunError } from './run-error.ts'
 import type * as runs from './runs.ts'
 import { inLedger } from './scope.ts'
@@ -109,7 +109,7 @@ export function makeDrive(options: DriveOptions, run: runs.Run, lease: runs.Leas
     beingWritten: 0,
     changed: true,
     lookedAt: 0,
-    idle: LOOK_SOON,
+    idle: POLL_SOON,
   }
 }
 

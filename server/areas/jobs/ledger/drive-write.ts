@@ -3,9 +3,9 @@ import { SECOND } from '#platform/clock'
 import type { Tx } from '#platform/db/pool'
 import { appendEvent } from '../events.ts'
 import { applyWatched, checkDataset, checkLimits, count, type Drive, goesOn, inScope } from './drive-state.ts'
+import { POLL_LATE } from './end-waiter.ts'
 import { addSpent, spentOf } from './limits.ts'
 import * as records from './records.ts'
-import { LOOK_LATE } from './rest.ts'
 import * as runs from './runs.ts'
 
 /** A commit costs the same for one ended record as for hundreds. */
@@ -21,7 +21,7 @@ const mayClaim = (drive: Drive): boolean =>
 export const shouldWrite = (drive: Drive): boolean =>
   drive.attempts.toWrite() >= WRITE_AT_ONCE ||
   mayClaim(drive) ||
-  performance.now() - drive.wroteAt > (drive.attempts.toWrite() > 0 ? WRITE_EVERY : LOOK_LATE)
+  performance.now() - drive.wroteAt > (drive.attempts.toWrite() > 0 ? WRITE_EVERY : POLL_LATE)
 
 async function claim(drive: Drive, tx: Tx): Promise<records.Claimed[]> {
   await checkDataset(drive, tx)
@@ -62,7 +62,7 @@ const movedBy = (ended: Harvested, refused: { failed: number; first_failed: numb
 }
 
 /** Reports the progress to those who watch the job, at intervals. */
-async function tellProgress(drive: Drive, tx: Tx, moved: { succeeded: number; failed: number }): Promise<boolean> {
+async function reportProgress(drive: Drive, tx: Tx, moved: { succeeded: number; failed: number }): Promise<boolean> {
   const { run, done } = drive
   if (run.job_id === null || performance.now() - drive.toldAt <= PROGRESS_EVERY) return false
   const tally = {
@@ -96,7 +96,7 @@ export async function write(drive: Drive): Promise<void> {
     const moved = movedBy(ended, refused)
     const usage = sumUsage(ended.map(({ usage }) => usage))
     // Locks the job before its run, in the same order as a cancellation, to avoid a deadlock.
-    const told = await tellProgress(drive, tx, moved)
+    const told = await reportProgress(drive, tx, moved)
     const watched = await runs.moveRun(tx, run, lease, { claimed: mark, running: attempts.running(), usage, ...moved })
     const retried = drive.again.count > 0 || ended.some(({ status }) => status === 'pending')
     const later = retried ? await records.readWaiting(tx, run) : { waiting: 0, in_ms: null }

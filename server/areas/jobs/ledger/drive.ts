@@ -15,9 +15,9 @@ import {
   makeDrive,
 } from './drive-state.ts'
 import { shouldWrite, WRITE_EVERY, write } from './drive-write.ts'
-import { roomUnderCap } from './limits.ts'
+import { makeEndWaiter, POLL_LATE, POLL_SOON } from './end-waiter.ts'
+import { startsUnderCap } from './limits.ts'
 import * as records from './records.ts'
-import { LOOK_LATE, LOOK_SOON, makeRest } from './rest.ts'
 import type { RunError } from './run-error.ts'
 import * as runs from './runs.ts'
 
@@ -52,7 +52,7 @@ async function begin(drive: Drive): Promise<void> {
   if (!goesOn(drive)) return
   const { attempts } = drive
   const open = attempts.busy() + drive.beingWritten
-  const room = drive.metered ? roomUnderCap(drive.run, drive.spent, drive.measured, open) : Number.POSITIVE_INFINITY
+  const room = drive.metered ? startsUnderCap(drive.run, drive.spent, drive.measured, open) : Number.POSITIVE_INFINITY
   const refusal = await attempts.begin((position) => drive.pages!.textAt(position), room)
   if (refusal) endRun(drive, refusal, 'deliver')
 }
@@ -66,12 +66,12 @@ async function lookAtEnds(drive: Drive, tx: Tx): Promise<void> {
   drive.changed = false
   const [ended, waits] = await Promise.all([
     records.listOver(tx, run.workspace_id, ids),
-    drive.idle === LOOK_LATE && records.allWait(tx, run.workspace_id, ids),
+    drive.idle === POLL_LATE && records.allWait(tx, run.workspace_id, ids),
   ])
   attempts.noteEnded(ended)
   drive.options.onWaiting(run.run_id, waits && ended.length === 0)
   drive.lookedAt = performance.now()
-  drive.idle = ended.length > 0 ? 4 * LOOK_SOON : Math.min(LOOK_LATE, drive.idle * 2)
+  drive.idle = ended.length > 0 ? 4 * POLL_SOON : Math.min(POLL_LATE, drive.idle * 2)
 }
 
 /** Checks the dataset and the run before any record is started. */
@@ -99,19 +99,19 @@ async function cancelFlying(drive: Drive): Promise<void> {
 }
 
 /** Returns how long the loop may sleep: until an execution in flight may have ended, or a record is due again. */
-const restFor = (drive: Drive): number =>
+const waitFor = (drive: Drive): number =>
   Math.min(
-    drive.attempts.toWrite() > 0 ? WRITE_EVERY : LOOK_LATE,
-    drive.attempts.running() > 0 ? drive.lookedAt + drive.idle - performance.now() : LOOK_LATE,
-    drive.attempts.waiting() > 0 ? START_AGAIN_AFTER : LOOK_LATE,
-    goesOn(drive) && drive.again.count > 0 ? drive.again.at - performance.now() : LOOK_LATE,
+    drive.attempts.toWrite() > 0 ? WRITE_EVERY : POLL_LATE,
+    drive.attempts.running() > 0 ? drive.lookedAt + drive.idle - performance.now() : POLL_LATE,
+    drive.attempts.waiting() > 0 ? START_AGAIN_AFTER : POLL_LATE,
+    goesOn(drive) && drive.again.count > 0 ? drive.again.at - performance.now() : POLL_LATE,
   )
 
 const isOver = (drive: Drive): boolean =>
   drive.attempts.waiting() === 0 && isPlanned(drive) && drive.ahead.length === 0 && drive.again.count === 0
 
 /** Runs tasks concurrently with the loop, one of each name at a time. The loop wakes up when a task ends. */
-function makeBeside(wake: () => void) {
+function makeBackgroundTasks(wake: () => void) {
   const tasks = new Map<string, Promise<void>>()
   let broken: { error: unknown } | undefined
   return {
@@ -144,7 +144,11 @@ export async function driveRecords(
 ): Promise<Finished> {
   const drive = makeDrive(options, run, lease, target)
   const { attempts } = drive
-  const { rest, wake, off } = makeRest(options.engine, {
+  const {
+    wait: rest,
+    wake,
+    off,
+  } = makeEndWaiter(options.engine, {
     isOurs: attempts.isRunning,
     succeeded: (executionId) => {
       attempts.noteSucceeded(executionId)
@@ -154,7 +158,7 @@ export async function driveRecords(
       drive.changed = true
     },
   })
-  const beside = makeBeside(wake)
+  const beside = makeBackgroundTasks(wake)
   let cancelled = false
   stop.addEventListener('abort', wake)
   try {
@@ -179,7 +183,7 @@ export async function driveRecords(
         if (drive.paused) return 'parked'
         if (isOver(drive)) return { status: 'ready', error: null }
       }
-      await rest(restFor(drive))
+      await rest(waitFor(drive))
     }
   } finally {
     stop.removeEventListener('abort', wake)

@@ -59,7 +59,7 @@ const BLIND = 4
  * Returns how many more executions may start without exceeding a limit, if each has the average cost so far. `ended`
  * counts the executions whose usage is in `spent`, `open` the started ones whose usage is not.
  */
-export function roomUnderCap({ max_cost, max_tokens }: Caps, spent: Spent, ended: number, open: number): number {
+export function startsUnderCap({ max_cost, max_tokens }: Caps, spent: Spent, ended: number, open: number): number {
   if (max_cost === null && max_tokens === null) return Number.POSITIVE_INFINITY
   if (ended === 0) return Math.max(0, BLIND - open)
   const room = (cap: number | null, used: number): number =>

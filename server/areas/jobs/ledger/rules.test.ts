@@ -13,12 +13,12 @@ import {
 } from '../recipe.ts'
 import { datasetChanged } from './errors.ts'
 import { executionIdOf } from './ids.ts'
-import { addSpent, capReached, roomUnderCap, spentOf, tooManyFailures } from './limits.ts'
+import { addSpent, capReached, spentOf, startsUnderCap, tooManyFailures } from './limits.ts'
 import { outputRecord } from './output.ts'
 import { makePages } from './pages.ts'
 import { type PlanBy, plan } from './plan.ts'
 import { countsOf, makeProgress } from './progress.ts'
-import { workspacesWithoutRoom } from './room.ts'
+import { workspacesAtLimit } from './run-limits.ts'
 import type { Run } from './runs.ts'
 import { backoffAfter, DEFAULT_RETRY, type Ending, failNodesOf, verdictOf } from './verdict.ts'
 
@@ -69,7 +69,7 @@ describe('a limit of cost or tokens', () => {
     ['the lower number of the two limits', 10, 100, { cost: 5, tokens: 40 }, 4, 0, 4],
     ['any number if no cost is reported', 10, null, { cost: 0, tokens: 40 }, 4, 0, Number.POSITIVE_INFINITY],
   ])('allows further executions: %s', (_what, cost, tokens, spent, ended, open, room) => {
-    expect(roomUnderCap(caps(cost, tokens), spent, ended, open)).toBe(room)
+    expect(startsUnderCap(caps(cost, tokens), spent, ended, open)).toBe(room)
   })
 
   test('counts input and output tokens, and the cost if it is reported', () => {
@@ -516,7 +516,7 @@ describe('room for runs', () => {
       many(64).map(({ workspaceId }) => workspaceId),
     ],
   ])('finds the workspaces without room: %s', (_what, runs, expected) => {
-    expect(workspacesWithoutRoom(runs)).toEqual(expected)
+    expect(workspacesAtLimit(runs)).toEqual(expected)
   })
 })
 

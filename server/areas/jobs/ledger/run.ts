@@ -5,7 +5,7 @@ import type { Tx } from '#platform/db/pool'
 import { isProblem } from '#platform/errors'
 import { toWire } from '#platform/ids'
 import { appendEvent } from '../events.ts'
-import { tellOwners } from '../telling.ts'
+import { notifyOwners } from '../owner-notices.ts'
 import { targetOf } from './begin.ts'
 import { driveRecords } from './drive.ts'
 import type { DriveOptions } from './drive-state.ts'
@@ -27,7 +27,7 @@ type End = { status: 'succeeded' | 'failed' | 'cancelled'; error: RunError | nul
 const RENEW_EVERY = 1.5 * SECOND
 const TRIES = 5
 
-export async function carryOut(
+export async function executeRun(
   options: RunnerOptions,
   taken: runs.Run,
   runnerId: string,
@@ -205,6 +205,6 @@ async function endRun(tx: Tx, datasets: DatasetUse, run: runs.Run, lease: runs.L
   })
   if (status === 'failed') {
     const job = { job_id, title: 'failed', body: error!.message }
-    await tellOwners(tx, workspaceId, job, 'job.failed', { code: error!.code })
+    await notifyOwners(tx, workspaceId, job, 'job.failed', { code: error!.code })
   }
 }

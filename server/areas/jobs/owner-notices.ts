@@ -4,7 +4,7 @@ import { deliverEvent } from '#platform/events'
 import { toWire } from '#platform/ids'
 
 /** Notifies only the owners of the job who may see it. For a pinned job, this includes the owner of the workflow. */
-export async function tellOwners(
+export async function notifyOwners(
   tx: Tx,
   workspaceId: string,
   job: { job_id: string; title: string; body: string },

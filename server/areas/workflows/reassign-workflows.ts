@@ -8,7 +8,7 @@ import { findUnusable } from './authority.ts'
 import type { Principal } from './rights.ts'
 import type { SystemWorkflow } from './system.ts'
 
-export type PassingOn = { kinds: () => Kinds; system: ReadonlyMap<string, SystemWorkflow> }
+export type ReassignParts = { kinds: () => Kinds; system: ReadonlyMap<string, SystemWorkflow> }
 
 /** A workflow whose executions acted for the person who left, and now act for its owner. */
 type Inherited = { workflow_id: string; name: string; owner_id: string; definition: Definition | null }
@@ -19,25 +19,25 @@ type Inherited = { workflow_id: string; name: string; owner_id: string; definiti
  * after returning as a guest. Executions of versions that the person activated then act for the owner of the workflow.
  * Owners are notified immediately of what they may not use.
  */
-export const makePassWorkflowsOn =
-  ({ kinds, system }: PassingOn): OnMemberRemoved =>
+export const makeReassignWorkflows =
+  ({ kinds, system }: ReassignParts): OnMemberRemoved =>
   async (tx, { workspaceId, userId, byUserId }) => {
     const heir = await tx.maybe<{ user_id: string }>(
       `select user_id from memberships where workspace_id = $1 and user_id <> $2 and role = 'owner'
        order by user_id = $3 desc, joined_at, user_id limit 1`,
       [workspaceId, userId, byUserId],
     )
-    if (heir) await passTo(tx, workspaceId, userId, heir.user_id)
+    if (heir) await assignTo(tx, workspaceId, userId, heir.user_id)
     await tx.count('delete from workflow_transfers where workspace_id = $1 and (from_user = $2 or to_user = $2)', [
       workspaceId,
       userId,
     ])
     const inherited = await inheritRuns(tx, workspaceId, userId)
     for (const [ownerId, workflows] of Map.groupBy(inherited, ({ owner_id }) => owner_id))
-      await tellUnusable(tx, workspaceId, ownerId, workflows, { kinds: kinds(), system })
+      await notifyUnusable(tx, workspaceId, ownerId, workflows, { kinds: kinds(), system })
   }
 
-async function passTo(tx: Tx, workspaceId: string, userId: string, heirId: string): Promise<void> {
+async function assignTo(tx: Tx, workspaceId: string, userId: string, heirId: string): Promise<void> {
   const workflows = await tx.rows<{ name: string }>(
     `with passed as (
        update workflows set owner_id = $3, updated_at = now()
@@ -82,7 +82,7 @@ async function inheritRuns(tx: Tx, workspaceId: string, userId: string): Promise
 const MAX_NAMED = 20
 
 /** Notifies the owner now and not at the next execution, which may be weeks away. */
-async function tellUnusable(
+async function notifyUnusable(
   tx: Tx,
   workspaceId: string,
   ownerId: string,

@@ -27,7 +27,7 @@ function takenBy(runs: Iterable<DrivenRun>): Map<string, number> {
 }
 
 /** Returns the workspaces that can currently start no further run. */
-export function workspacesWithoutRoom(runs: Iterable<DrivenRun>): string[] {
+export function workspacesAtLimit(runs: Iterable<DrivenRun>): string[] {
   const taken = takenBy(runs)
   const isFull = [...taken.values()].reduce((sum, count) => sum + count, 0) >= MAX_RUNS
   return [...taken].filter(([, count]) => count >= MAX_PER_WORKSPACE || (isFull && count > 0)).map(([id]) => id)

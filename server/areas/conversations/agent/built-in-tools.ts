@@ -2,29 +2,32 @@ import { type AgentTool, problemsOf } from '#engine/agents/tools'
 import { NodeFailure } from '#engine/node'
 import type { Json, JsonObject } from '#model/definition'
 import { isProblem } from '#platform/errors'
-import type { CarryOut } from '../carry-out.ts'
+import type { ConversationActions } from '../conversation-actions.ts'
 import { findOpenForm } from '../form-store.ts'
 import { askForPerson, mayAskForPerson } from '../handover.ts'
 import { saveTurn } from '../message-store.ts'
-import { asideOf } from '../pending-turn.ts'
+import { pendingChangesOf } from '../pending-turn.ts'
 import type { OpenQuestion } from '../state.ts'
 import { lockThread } from '../thread-store.ts'
 import type { TurnDependencies } from '../turn-frame.ts'
 import { forgetMemory, subjectOf } from './memory-store.ts'
-import type { Scene } from './scene.ts'
+import type { TurnContext } from './turn-context.ts'
 
 // Tools of every assistant: pass on an answer, ask for a person, and forget the person.
 
 const MAX_QUESTIONS = 5
 
-export type HouseToolParts = { carrying: Pick<CarryOut, 'give'>; isForPerson: TurnDependencies['isForPerson'] }
+export type BuiltInToolParts = {
+  actions: Pick<ConversationActions, 'give'>
+  isForPerson: TurnDependencies['isForPerson']
+}
 
-export function houseTools(parts: HouseToolParts, scene: Scene): AgentTool[] {
-  const { thread } = scene
+export function builtInTools(parts: BuiltInToolParts, context: TurnContext): AgentTool[] {
+  const { thread } = context
   return [
-    ...thread.state.questions.slice(0, MAX_QUESTIONS).map((question, at) => answerTool(parts, scene, question, at)),
-    ...(mayAskForPerson(thread) ? [handoverTool(scene)] : []),
-    ...(subjectOf(thread) !== null ? [forgetTool(scene)] : []),
+    ...thread.state.questions.slice(0, MAX_QUESTIONS).map((question, at) => answerTool(parts, context, question, at)),
+    ...(mayAskForPerson(thread) ? [handoverTool(context)] : []),
+    ...(subjectOf(thread) !== null ? [forgetTool(context)] : []),
   ]
 }
 
@@ -38,7 +41,7 @@ const made = (name: string, description: string, schema: JsonObject, run: AgentT
   run,
 })
 
-const handoverTool = ({ turn, journal }: Scene): AgentTool =>
+const handoverTool = ({ turn, journal }: TurnContext): AgentTool =>
   made(
     'hand_over',
     'Asks a colleague to take over this conversation. Use it when the person asks for a human, or when you cannot help or are not sure.',
@@ -58,7 +61,7 @@ const handoverTool = ({ turn, journal }: Scene): AgentTool =>
       }),
   )
 
-const forgetTool = ({ thread, journal }: Scene): AgentTool =>
+const forgetTool = ({ thread, journal }: TurnContext): AgentTool =>
   made(
     'forget_me',
     'Forgets what is remembered about the person from earlier conversations. Only when they ask for it.',
@@ -70,8 +73,8 @@ const forgetTool = ({ thread, journal }: Scene): AgentTool =>
       }),
   )
 
-function answerTool(parts: HouseToolParts, scene: Scene, question: OpenQuestion, at: number): AgentTool {
-  const { turn, journal, by } = scene
+function answerTool(parts: BuiltInToolParts, context: TurnContext, question: OpenQuestion, at: number): AgentTool {
+  const { turn, journal, by } = context
   const schema: JsonObject = {
     type: 'object',
     properties: { answer: question.schema },
@@ -94,9 +97,9 @@ function answerTool(parts: HouseToolParts, scene: Scene, question: OpenQuestion,
         )
           throw new NodeFailure('forbidden', 'this question is not for the person who wrote')
         const form = (await findOpenForm(tx, workspaceId, thread_id)) ?? null
-        const pending = asideOf(thread, form)
+        const pending = pendingChangesOf(thread, form)
         try {
-          await parts.carrying.give(tx, pending, { ...by, response: args.answer ?? null }, question)
+          await parts.actions.give(tx, pending, { ...by, response: args.answer ?? null }, question)
         } catch (error) {
           if (isProblem(error)) throw new NodeFailure(error.code, error.message)
           throw error

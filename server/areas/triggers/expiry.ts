@@ -7,7 +7,7 @@ import type { PieceTrigger } from '#providers/services/pieces/index'
 // Registrations that expire at the vendor: the requested duration, the time of expiry, and the time of renewal.
 
 /** In seconds from now. `endsInS` is null if only the time of renewal is known. */
-export type Lasts = { endsInS: number | null; renewInS: number }
+export type Expiry = { endsInS: number | null; renewInS: number }
 
 const MIN_S = 60
 const MAX_S = 400 * 24 * 3600
@@ -19,7 +19,7 @@ const RENEWED_AFTER = 2 / 3
 const MIN_CRON_S = 600
 
 /** Returns the requested expiry of a registration that expires. */
-export function askedUntil({ lasts_s }: ServiceHook, now = Date.now()): JsonObject {
+export function requestedExpiry({ lasts_s }: ServiceHook, now = Date.now()): JsonObject {
   if (lasts_s === undefined) return {}
   const until = now + lasts_s * 1_000
   return { hook_until: new Date(until).toISOString(), hook_until_ms: String(until) }
@@ -32,7 +32,7 @@ const timeOf = (told: Json | undefined): number => {
 }
 
 /** Prefers the vendor's expiry to the requested one. */
-export function lastsOf({ lasts_s, expires }: ServiceHook, output: Json, now = Date.now()): Lasts | null {
+export function expiryOf({ lasts_s, expires }: ServiceHook, output: Json, now = Date.now()): Expiry | null {
   const told = expires === undefined ? Number.NaN : timeOf(valueAt(output, expires))
   const seconds = Number.isFinite(told) ? (told - now) / 1_000 : lasts_s
   if (seconds === undefined) return null
@@ -41,7 +41,7 @@ export function lastsOf({ lasts_s, expires }: ServiceHook, output: Json, now = D
 }
 
 /** Uses the times at which a piece wants to renew. */
-export function lastsOfPiece({ renew }: PieceTrigger, now = new Date()): Lasts | null {
+export function expiryOfPiece({ renew }: PieceTrigger, now = new Date()): Expiry | null {
   if (typeof renew !== 'string') return null
   const next = nextOf(renew, now)
   return next === null

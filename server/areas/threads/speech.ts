@@ -7,20 +7,20 @@ import type { AudioFacts, Transcript, Transcription } from '#providers/transcrip
 
 type Heard = { bytes: Buffer; signal: AbortSignal }
 
-export type Speaking = {
+export type ThreadSpeech = {
   speak(request: SpeechRequest): Promise<SpokenAudio>
   listen(request: Heard): Promise<Transcript>
   /** Determines the actual type and duration of a clip. */
   inspect(request: Heard): Promise<AudioFacts>
 }
 
-export const makeSpeaking = ({
+export const makeThreadSpeech = ({
   speech,
   transcription,
 }: {
   speech: Speech
   transcription: Transcription
-}): Speaking => ({
+}): ThreadSpeech => ({
   speak: (request) => orProblem(speech.synthesize(request)),
   listen: (request) => orProblem(transcription.transcribe(request)),
   inspect: (request) => orProblem(transcription.inspect(request)),

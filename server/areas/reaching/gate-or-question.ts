@@ -1,4 +1,4 @@
-import { type Matter, readGateFor, readQuestionFor } from '#areas/approvals/for-person'
+import { type GateOrQuestion, readGateForPerson, readQuestionForPerson } from '#areas/approvals/gate-or-question'
 import type { Questions } from '#areas/approvals/questions'
 import type { Approvals } from '#areas/approvals/service'
 import type { Json, JsonObject } from '#model/definition'
@@ -7,21 +7,21 @@ import { invalid, problem } from '#platform/errors'
 import { fromWire, toWire } from '#platform/ids'
 import * as store from './store.ts'
 
-export type MatterParts = { approvals: () => Pick<Approvals, 'castVoteOf'>; questions: () => Pick<Questions, 'answer'> }
+export type AnswerParts = { approvals: () => Pick<Approvals, 'castVoteOf'>; questions: () => Pick<Questions, 'answer'> }
 
 /** Reads the gate or question of a message. Returns undefined if the message has none, or if it was deleted. */
-export async function readMatter(
+export async function readGateOrQuestion(
   tx: Tx,
   { workspace_id, user_id, matter }: Pick<store.Message, 'workspace_id' | 'user_id' | 'matter'>,
-): Promise<Matter | undefined> {
+): Promise<GateOrQuestion | undefined> {
   if (matter === null) return undefined
   const gate = fromWire('apr', matter)
-  if (gate !== undefined) return readGateFor(tx, workspace_id, gate, user_id)
+  if (gate !== undefined) return readGateForPerson(tx, workspace_id, gate, user_id)
   const question = fromWire('clr', matter)
-  return question === undefined ? undefined : readQuestionFor(tx, workspace_id, question, user_id)
+  return question === undefined ? undefined : readQuestionForPerson(tx, workspace_id, question, user_id)
 }
 
-export type Given = {
+export type GivenAnswer = {
   decision?: 'approve' | 'reject' | 'abstain' | undefined
   comment?: string | null | undefined
   response?: unknown
@@ -32,14 +32,14 @@ export type Given = {
  * four eyes and the payload are checked as for a signed-in user, at the time of the answer and not when the message was
  * sent.
  */
-export async function answerMatter(
-  parts: MatterParts,
+export async function answerGateOrQuestion(
+  parts: AnswerParts,
   tx: Tx,
   message: store.Addressed,
-  matter: Matter,
-  given: Given,
+  matter: GateOrQuestion,
+  given: GivenAnswer,
   sha256: string,
-  evidence: JsonObject = { via: 'mail', reached_at: reachedAt(message) },
+  evidence: JsonObject = { via: 'mail', reached_at: maskedAddress(message) },
 ): Promise<void> {
   const { workspace_id: workspaceId, user_id, name } = message
   if (sha256 !== matter.sha256 || (message.payload_sha256 ?? sha256) !== sha256)
@@ -75,7 +75,7 @@ export async function answerMatter(
 }
 
 /** Shortens an address so that its owner recognizes it but other people do not learn it. */
-export function reachedAt({ email }: Pick<store.Addressed, 'email'>): string {
+export function maskedAddress({ email }: Pick<store.Addressed, 'email'>): string {
   const [local = '', host = ''] = email.split('@')
   return `${local.slice(0, 1)}…@${host}`
 }

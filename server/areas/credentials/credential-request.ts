@@ -4,4 +4,4 @@
  */
 export type Principal = { userId: string | null } | { executionId: string; principalId?: string | null } | 'workspace'
 
-export type Wanted = { workspaceId: string; credentialId: string; principal: Principal }
+export type CredentialRequest = { workspaceId: string; credentialId: string; principal: Principal }

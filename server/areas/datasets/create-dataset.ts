@@ -37,9 +37,9 @@ export type ReadSource = (
   options: { limit?: number; signal: AbortSignal },
 ) => Promise<{ name: string; pages: AsyncIterable<JsonObject[]> }>
 
-export type MakingOptions = { db: Database; vault: Vault; threads: ParserThreads; readSource: ReadSource }
+export type DatasetCreationOptions = { db: Database; vault: Vault; threads: ParserThreads; readSource: ReadSource }
 
-type Deps = Omit<MakingOptions, 'vault'> & { idempotency: Idempotency }
+type Deps = Omit<DatasetCreationOptions, 'vault'> & { idempotency: Idempotency }
 
 const replayFor = (ctx: Context, { request }: Exchange, bodySha256: string): Replay | null =>
   ctx.idempotencyKey === null
@@ -163,15 +163,15 @@ export async function captureDataset(
   })
 }
 
-const verbsOfMaking = {
+const verbsOfCreation = {
   createDataset,
   importDataset,
   captureDataset,
 }
 
-export function makeMaking(dependencies: MakingOptions) {
+export function makeDatasetCreation(dependencies: DatasetCreationOptions) {
   const { vault, ...others } = dependencies
-  return bindVerbs<Deps, typeof verbsOfMaking>({ ...others, idempotency: makeIdempotency(vault) }, verbsOfMaking)
+  return bindVerbs<Deps, typeof verbsOfCreation>({ ...others, idempotency: makeIdempotency(vault) }, verbsOfCreation)
 }
 
 function insertNew(

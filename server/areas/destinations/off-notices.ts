@@ -2,7 +2,7 @@ import type { Tx } from '#platform/db/pool'
 import { deliverEvent } from '#platform/events'
 import { toWire } from '#platform/ids'
 import type { OffReason } from './schema.ts'
-import { listToTell, takeUntold } from './store.ts'
+import { claimOffNotice, listRecipients } from './store.ts'
 
 export const offMessages: Record<OffReason, string> = {
   manual: 'It was switched off by hand.',
@@ -14,8 +14,8 @@ export const offMessages: Record<OffReason, string> = {
 }
 
 /** Notifies people once, by the first process that runs this. */
-export async function tellSwitchedOff(tx: Tx, workspaceId: string, destinationId: string): Promise<void> {
-  const off = await takeUntold(tx, workspaceId, destinationId)
+export async function notifySwitchedOff(tx: Tx, workspaceId: string, destinationId: string): Promise<void> {
+  const off = await claimOffNotice(tx, workspaceId, destinationId)
   if (!off) return
   const id = toWire('dest', destinationId)
   await deliverEvent(tx, {
@@ -25,6 +25,6 @@ export async function tellSwitchedOff(tx: Tx, workspaceId: string, destinationId
     body: offMessages[off.off_reason],
     data: { destination_id: id, reason: off.off_reason },
     link: `/destinations/${id}`,
-    to: await listToTell(tx, workspaceId, off.owner_id),
+    to: await listRecipients(tx, workspaceId, off.owner_id),
   })
 }

@@ -5,13 +5,13 @@ import type { Tx } from '#platform/db/pool'
 import { whyNotVote } from './may-vote.ts'
 import { editInWords, outcomeInWords } from './outcome-words.ts'
 import { findAsked } from './question-store.ts'
-import { readStanding } from './standings.ts'
 import * as store from './store.ts'
+import { readVotingState } from './voting-state.ts'
 import type { VoteRow } from './voting-store.ts'
 
 // A gate or question as shown to a person who opens it from a message instead of the console.
 
-export type Matter = {
+export type GateOrQuestion = {
   kind: 'approval' | 'clarification'
   title: string
   /** The content under review; null for a question. */
@@ -31,15 +31,15 @@ export type Matter = {
   dueAt: Date | null
 }
 
-export async function readGateFor(
+export async function readGateForPerson(
   tx: Tx,
   workspaceId: string,
   requestId: string,
   userId: string,
-): Promise<Matter | undefined> {
+): Promise<GateOrQuestion | undefined> {
   const gate = await store.findGate(tx, workspaceId, requestId)
   if (!gate) return undefined
-  const standing = await readStanding(tx, gate)
+  const standing = await readVotingState(tx, gate)
   const vote = standing.votes.find(({ voter_kind, voter_id }) => voter_kind === 'human' && voter_id === userId)
   return {
     kind: 'approval',
@@ -62,12 +62,12 @@ async function outcomeFor(tx: Tx, gate: store.Gate, votes: VoteRow[]): Promise<s
   return editInWords(next?.edited_by_name ?? 'Somebody')
 }
 
-export async function readQuestionFor(
+export async function readQuestionForPerson(
   tx: Tx,
   workspaceId: string,
   clarificationId: string,
   userId: string,
-): Promise<Matter | undefined> {
+): Promise<GateOrQuestion | undefined> {
   const row = await findAsked(tx, workspaceId, clarificationId, userId)
   if (!row) return undefined
   const outcomes = {

@@ -1,12 +1,13 @@
 import type { Tx } from '#platform/db/pool'
 import type * as store from './store.ts'
-import { type Standing, standingOf } from './tally.ts'
+import { type VotingState, votingStateOf } from './tally.ts'
 import * as voting from './voting-store.ts'
 
-export const readStanding = async (tx: Tx, gate: store.Gate): Promise<Standing> => (await readStandings(tx, [gate]))[0]!
+export const readVotingState = async (tx: Tx, gate: store.Gate): Promise<VotingState> =>
+  (await readVotingStates(tx, [gate]))[0]!
 
-/** Reads the standings of gates of one workspace, in three queries for any number of gates. */
-export async function readStandings(tx: Tx, gates: readonly store.Gate[]): Promise<Standing[]> {
+/** Reads the voting states of gates of one workspace, in three queries for any number of gates. */
+export async function readVotingStates(tx: Tx, gates: readonly store.Gate[]): Promise<VotingState[]> {
   if (gates.length === 0) return []
   const { workspace_id } = gates[0]!
   const ids = gates.map(({ request_id }) => request_id)
@@ -14,7 +15,7 @@ export async function readStandings(tx: Tx, gates: readonly store.Gate[]): Promi
   const candidates = Map.groupBy(await voting.listCandidates(tx, workspace_id, ids), ({ request_id }) => request_id)
   const agents = Map.groupBy(await voting.listAgents(tx, workspace_id, ids), ({ request_id }) => request_id)
   return gates.map((gate) =>
-    standingOf(
+    votingStateOf(
       gate,
       votes.get(gate.request_id) ?? [],
       candidates.get(gate.request_id) ?? [],

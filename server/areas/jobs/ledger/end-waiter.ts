@@ -5,12 +5,12 @@ import { SECOND } from '#platform/clock'
  * The intervals in milliseconds for polling the executions in flight: short while they end in other processes, long
  * while hints report every end.
  */
-export const LOOK_SOON = 3
-export const LOOK_LATE = SECOND
+export const POLL_SOON = 3
+export const POLL_LATE = SECOND
 /** Executions that end within this time in milliseconds are handled together. */
-const MOMENT = 1
+const GATHER_MS = 1
 
-type Heard = {
+type EndListener = {
   isOurs(executionId: string): boolean
   succeeded(executionId: string): void
   /** An execution of this run may have changed in another way. */
@@ -18,7 +18,7 @@ type Heard = {
 }
 
 /** Sleeps until an execution of this run ends or `wake` is called, but not forever, because a hint can be lost. */
-export function makeRest(engine: Pick<Engine, 'onAppended' | 'onEnded'>, heard: Heard) {
+export function makeEndWaiter(engine: Pick<Engine, 'onAppended' | 'onEnded'>, heard: EndListener) {
   let called = false
   let resolveNow = (): void => {}
   const wake = (): void => {
@@ -54,9 +54,9 @@ export function makeRest(engine: Pick<Engine, 'onAppended' | 'onEnded'>, heard: 
       offHere()
     },
     /** Sleeps at least one MOMENT. */
-    async rest(longest: number): Promise<void> {
-      await new Promise((resolve) => setTimeout(resolve, MOMENT))
-      if (!called && longest > MOMENT) await sleep(longest - MOMENT)
+    async wait(longest: number): Promise<void> {
+      await new Promise((resolve) => setTimeout(resolve, GATHER_MS))
+      if (!called && longest > GATHER_MS) await sleep(longest - GATHER_MS)
       resolveNow = () => {}
       called = false
     },

@@ -4,7 +4,7 @@ import type { Logger } from '#platform/log'
 import { untilNextLook } from '#platform/looks'
 import type { LanguageModel } from '#providers/llm/index'
 
-const LOOK_EVERY = 5 * SECOND
+const POLL_EVERY = 5 * SECOND
 
 /**
  * Watches whether any language model is available: the installation's, or one that a workspace stored. If none is
@@ -21,10 +21,10 @@ export function watchModels({ db, log, installation }: { db: Database; log: Logg
     }
   }
   const needed = installation.available() !== null
-  const timer = needed ? setInterval(() => void look(), untilNextLook(LOOK_EVERY)).unref() : undefined
+  const timer = needed ? setInterval(() => void look(), untilNextLook(POLL_EVERY)).unref() : undefined
   if (needed) void look()
   return {
-    mayThink: (): boolean => !needed || stored,
+    hasModel: (): boolean => !needed || stored,
     look,
     stop: () => clearInterval(timer),
   }

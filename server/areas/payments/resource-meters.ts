@@ -8,8 +8,8 @@ import type { AskVectors } from '#providers/llm/embeddings'
 import type { LanguageModel, Usage } from '#providers/llm/index'
 import { ModelProblem } from '#providers/llm/problem'
 import { type Mail, MailFailure, type MailMessage } from '#providers/mail/index'
-import { type Allowances, meansExceeded } from './allowances.ts'
-import type { MeansQuota } from './plan-schema.ts'
+import { type Allowances, resourceQuotaExceeded } from './allowances.ts'
+import type { ResourceQuota } from './plan-schema.ts'
 
 // Enforces the quotas for the operator's resources: at the mail provider for all mails, and at the node for other
 // resources.
@@ -31,7 +31,7 @@ export function meterMail(deps: {
     const { is_trusted, has_verified_owner, outside } = rows[0]!
     if (outside > 0 && !is_trusted) {
       // A workspace whose owner has no verified address cannot send mail to strangers.
-      if (config.SMTP_URL !== null && !has_verified_owner) throw meansExceeded('outside_recipients_per_day', 0)
+      if (config.SMTP_URL !== null && !has_verified_owner) throw resourceQuotaExceeded('outside_recipients_per_day', 0)
       await allowances.spend(workspaceId, 'outside_recipients_per_day', outside)
     }
     await allowances.spend(workspaceId, 'mails_per_minute', to.length)
@@ -58,7 +58,7 @@ const refusedAsNode = async (work: Promise<void>): Promise<void> =>
     throw new NodeFailure('quota_exceeded', error.message, { retryable: false, nothingDone: true })
   })
 
-const TOKENS: MeansQuota[] = ['model_tokens_per_minute', 'model_tokens_per_month']
+const TOKENS: ResourceQuota[] = ['model_tokens_per_minute', 'model_tokens_per_month']
 
 async function checkTokens(workspaceId: string, allowances: Allowances): Promise<void> {
   for (const quota of TOKENS)

@@ -10,7 +10,7 @@ export type OpenFor = (wanted: {
 }) => Promise<OutgoingCredential>
 
 /** Opens a credential for the caller. */
-export async function openedFor(openFor: OpenFor, ctx: Context, credentialId: string): Promise<OutgoingCredential> {
+export async function openForCaller(openFor: OpenFor, ctx: Context, credentialId: string): Promise<OutgoingCredential> {
   const { workspace, person } = ctx
   try {
     return await openFor({ workspaceId: workspace.workspace_id, credentialId, userId: person.user_id })

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { TakeFilesIn } from '#areas/conversations/carry-out'
+import type { TakeFilesIn } from '#areas/conversations/conversation-actions'
 import { takesFiles } from '#areas/conversations/files'
 import type { ConversationService } from '#areas/conversations/service'
 import type { OpenQuestion, Visit } from '#areas/conversations/state'
@@ -112,7 +112,7 @@ export async function messageOf(
   }
 }
 
-export function makeVisiting(options: {
+export function makeVisitorConversations(options: {
   conversations: ConversationService
   visitors: Visitors
   engine(): Pick<Engine, 'readExecution'>
@@ -255,4 +255,4 @@ export function makeVisiting(options: {
   }
 }
 
-export type Visiting = ReturnType<typeof makeVisiting>
+export type VisitorConversations = ReturnType<typeof makeVisitorConversations>

@@ -7,6 +7,7 @@ import { isProblem } from '#platform/errors'
 import { newId } from '#platform/ids'
 import { bindVerbs } from '#platform/verbs'
 import { conversationOf } from './conversation-input.ts'
+import type { Decision } from './decide.ts'
 import { insertExecution } from './execution-store.ts'
 import { askForPerson } from './handover.ts'
 import { initiatorsOfTurn } from './initiators.ts'
@@ -15,15 +16,14 @@ import { handedOver } from './notices.ts'
 import type { Offer } from './offer-store.ts'
 import * as turn from './pending-turn.ts'
 import type { OpenQuestion } from './state.ts'
-import type { Decision } from './think.ts'
 import type { LockedThread } from './thread-store.ts'
 import type { Author, Origin } from './types.ts'
 
 // Applies a decision: messages, forms, executions and answers, in the transaction that locks the thread.
 
-export type By = { author: Author; origin: Origin }
+export type MessageSource = { author: Author; origin: Origin }
 
-export type CarryOutDependencies = {
+export type ActionDependencies = {
   questions(): Pick<Questions, 'answer' | 'stillOpen' | 'isForPerson'>
   /** Throws `quota_exceeded`. */
   checkQuota(tx: Tx, workspaceId: string): Promise<void>
@@ -37,12 +37,15 @@ export type TakeFilesIn = (
 ) => Promise<void>
 
 /** Files of a person from outside belong to the visitor, or to the conversation of a channel. */
-const giverOf = ({ visitor_id, thread_id }: Pick<LockedThread, 'visitor_id' | 'thread_id'>, { author }: By) => ({
+const fileOwnerOf = (
+  { visitor_id, thread_id }: Pick<LockedThread, 'visitor_id' | 'thread_id'>,
+  { author }: MessageSource,
+) => ({
   userId: author.kind === 'person' ? author.userId : null,
   senderId: visitor_id ?? thread_id,
 })
 
-const refusedFor = async ({ checkQuota }: CarryOutDependencies, tx: Tx, workspaceId: string): Promise<boolean> => {
+const refusedFor = async ({ checkQuota }: ActionDependencies, tx: Tx, workspaceId: string): Promise<boolean> => {
   try {
     await checkQuota(tx, workspaceId)
     return false
@@ -54,12 +57,12 @@ const refusedFor = async ({ checkQuota }: CarryOutDependencies, tx: Tx, workspac
 
 /** Returns false if the workflow cannot be started now. Nothing is lost, and the person can try again. */
 async function start(
-  deps: CarryOutDependencies,
+  deps: ActionDependencies,
   tx: Tx,
   pending: turn.PendingTurn,
   offer: Offer,
   given: JsonObject,
-  by: By,
+  by: MessageSource,
   /**
    * The turn of an assistant that reports the end itself. If undefined, the conversation posts that the workflow was
    * started.
@@ -88,7 +91,7 @@ async function start(
     tellEnd: true,
   })
   if (outcome !== 'accepted') return false
-  await deps.takeFiles(tx, { workspaceId: thread.workspace_id, executionId, input, giver: giverOf(thread, by) })
+  await deps.takeFiles(tx, { workspaceId: thread.workspace_id, executionId, input, giver: fileOwnerOf(thread, by) })
   const { workflow_id, name: title } = offer
   pending.writes.push((later) => insertExecution(later, thread, { execution_id: executionId, workflow_id, title }))
   turn.closeForm(pending, 'submitted')
@@ -109,10 +112,10 @@ async function start(
  * unknown, or if the answer does not fit.
  */
 async function give(
-  deps: CarryOutDependencies,
+  deps: ActionDependencies,
   tx: Tx,
   pending: turn.PendingTurn,
-  by: By & { response: Json },
+  by: MessageSource & { response: Json },
   to: { execution_id: string; clarification_id?: string | undefined },
 ): Promise<{ clarification_id: string }> {
   const { thread } = pending
@@ -127,7 +130,7 @@ async function give(
     by.author.kind === 'person' ? ({ named }) => named : ({ who }) => who === null,
   )
   const taking = { workspaceId: thread.workspace_id, executionId: to.execution_id, input: by.response }
-  await deps.takeFiles(tx, { ...taking, giver: giverOf(thread, by) })
+  await deps.takeFiles(tx, { ...taking, giver: fileOwnerOf(thread, by) })
   const { clarification_id } = answered
   thread.state = {
     ...thread.state,
@@ -139,12 +142,12 @@ async function give(
 
 /** Returns false if the question was answered or closed elsewhere. */
 async function answer(
-  deps: CarryOutDependencies,
+  deps: ActionDependencies,
   tx: Tx,
   pending: turn.PendingTurn,
   question: OpenQuestion,
   response: Json,
-  by: By,
+  by: MessageSource,
 ): Promise<boolean> {
   const { thread } = pending
   try {
@@ -160,12 +163,12 @@ async function answer(
   }
 }
 
-async function carryOut(
-  deps: CarryOutDependencies,
+async function applyDecision(
+  deps: ActionDependencies,
   tx: Tx,
   pending: turn.PendingTurn,
   decision: Decision,
-  by: By,
+  by: MessageSource,
   offers: Offer[],
 ): Promise<void> {
   const { thread } = pending
@@ -225,7 +228,7 @@ async function carryOut(
 const replaced = ({ state }: LockedThread, question: OpenQuestion): OpenQuestion[] =>
   state.questions.map((one) => (one.clarification_id === question.clarification_id ? question : one))
 
-const answererOf = ({ author, origin }: By): Answerer => {
+const answererOf = ({ author, origin }: MessageSource): Answerer => {
   switch (author.kind) {
     case 'person':
       return { id: origin.id ?? author.userId, name: author.name, userId: author.userId }
@@ -236,12 +239,12 @@ const answererOf = ({ author, origin }: By): Answerer => {
   }
 }
 
-const verbs = { carryOut, start, give, answer }
+const verbs = { carryOut: applyDecision, start, give, answer }
 
-export function makeCarryOut(deps: CarryOutDependencies) {
+export function makeConversationActions(deps: ActionDependencies) {
   const { say, closeForm, closeStale, showInputs, remind, showQuestionForm } = turn
   return {
-    ...bindVerbs<CarryOutDependencies, typeof verbs>(deps, verbs),
+    ...bindVerbs<ActionDependencies, typeof verbs>(deps, verbs),
     say,
     closeForm,
     closeStale,
@@ -251,4 +254,4 @@ export function makeCarryOut(deps: CarryOutDependencies) {
   }
 }
 
-export type CarryOut = ReturnType<typeof makeCarryOut>
+export type ConversationActions = ReturnType<typeof makeConversationActions>

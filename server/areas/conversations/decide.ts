@@ -1,17 +1,17 @@
-import { defaultsOf, type ExtractValues, type ModelWish, requirementsOf } from '#areas/requirements/extract'
+import { defaultsOf, type ExtractValues, type ModelSettings, requirementsOf } from '#areas/requirements/extract'
 import type { FileValue } from '#engine/files'
 import type { Json, JsonObject } from '#model/definition'
 import { isObject, own } from '#model/json'
 import { validateJson } from '#model/json-schema'
 import type { Requirement } from '#providers/extraction/index'
 import { contentStems } from '#providers/extraction/text'
-import type { Standing } from './execution-store.ts'
+import { isForPerson } from './asks-for-person.ts'
+import type { ExecutionState } from './execution-store.ts'
 import { filesWanted, takesFiles, withFiles } from './files.ts'
-import { isForPerson } from './for-person.ts'
 import { mayAskForPerson } from './handover.ts'
 import { findIntent, isCancel, isGo, isHello, isNoWish, isRefusal, isReturn } from './intents.ts'
 import { type Phrases, phrasesFor } from './languages/index.ts'
-import type { Offer, Surroundings, Voice } from './offer-store.ts'
+import type { AssistantSettings, Offer, ThreadContext } from './offer-store.ts'
 import { askedNow, type OpenQuestion } from './state.ts'
 import * as texts from './texts.ts'
 import type { LockedThread } from './thread-store.ts'
@@ -19,9 +19,9 @@ import type { LockedThread } from './thread-store.ts'
 // Decides how to handle a message, from the state of the conversation. It reads and writes nothing, so it can run
 // before the thread is locked, and again if another turn came first.
 
-export type Situation = Surroundings & {
+export type Situation = ThreadContext & {
   thread: LockedThread
-  standings: Standing[]
+  executions: ExecutionState[]
   recent: { role: string; text: string }[]
 }
 
@@ -42,17 +42,20 @@ export type Decision =
   | { kind: 'set_aside'; question: OpenQuestion; texts: string[]; offered: string[] }
 
 /** Returns a model's choice. Undefined if it made none; then the rules decide. */
-export type PickWish = (
+export type PickWorkflow = (
   situation: Situation,
   text: string,
   signal?: AbortSignal,
 ) => Promise<{ workflowId: string | null; reply: string } | undefined>
 
-export type Tools = { extract: ExtractValues; pick: PickWish }
+export type Tools = { extract: ExtractValues; pick: PickWorkflow }
 export type Statement = { text: string; files: FileValue[]; timeZone: string; now: Date; signal?: AbortSignal }
 
 /** Returns the model settings. A template acts for its owner; missing settings come from the workspace. */
-export const wishOf = ({ workspace_id, thread_id }: LockedThread, voice: Voice | undefined): ModelWish => ({
+export const modelSettingsOf = (
+  { workspace_id, thread_id }: LockedThread,
+  voice: AssistantSettings | undefined,
+): ModelSettings => ({
   workspaceId: workspace_id,
   threadId: thread_id,
   userId: voice?.owner_id ?? null,
@@ -61,7 +64,7 @@ export const wishOf = ({ workspace_id, thread_id }: LockedThread, voice: Voice |
   model: voice?.model ?? undefined,
 })
 
-export async function think(situation: Situation, statement: Statement, tools: Tools): Promise<Decision> {
+export async function decideReply(situation: Situation, statement: Statement, tools: Tools): Promise<Decision> {
   const { thread, offers, voice } = situation
   const { state } = thread
   const say = phrasesFor(state)
@@ -94,10 +97,10 @@ export async function think(situation: Situation, statement: Statement, tools: T
     return collect(situation, offer, before, statement, tools, !ready || isGo(statement.text))
   }
   if (thread.kind === 'gather') return { kind: 'say', texts: [statusText(situation) ?? say.complete] }
-  return findWish(situation, statement, tools)
+  return findWantedWorkflow(situation, statement, tools)
 }
 
-async function findWish(situation: Situation, statement: Statement, tools: Tools): Promise<Decision> {
+async function findWantedWorkflow(situation: Situation, statement: Statement, tools: Tools): Promise<Decision> {
   const { thread, offers, voice } = situation
   const say = phrasesFor(thread.state)
   if (statement.text === '') return offerFor(situation, statement, tools)
@@ -166,10 +169,10 @@ export const goneFrom = (say: Phrases, offers: Offer[]): Decision => ({
 })
 
 /** Returns the status of the last started execution that has not ended. */
-function statusText({ thread, standings }: Situation): string | undefined {
+function statusText({ thread, executions }: Situation): string | undefined {
   const last = thread.state.running.at(-1)
   if (!last) return undefined
-  const gate = standings
+  const gate = executions
     .find(({ execution_id }) => execution_id === last.execution_id)
     ?.waiting_for.find(({ kind }) => kind === 'approval')
   const say = phrasesFor(thread.state)
@@ -208,7 +211,7 @@ async function collect(
           ...(spoken.some(({ name }) => name === before.asked) && { asked: before.asked! }),
           timeZone: statement.timeZone,
           now: statement.now,
-          wish: wishOf(thread, voice),
+          modelSettings: modelSettingsOf(thread, voice),
           ...(statement.signal && { signal: statement.signal }),
         })
   const values = { ...given, ...heard }
@@ -294,7 +297,7 @@ async function answerQuestion(
     asked: question.asked ?? requirements[0]!.name,
     timeZone: statement.timeZone,
     now: statement.now,
-    wish: wishOf(thread, voice),
+    modelSettings: modelSettingsOf(thread, voice),
     ...(statement.signal && { signal: statement.signal }),
   })
   const response = whole ? values : own(values, 'answer')

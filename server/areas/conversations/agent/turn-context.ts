@@ -1,21 +1,21 @@
 import type { JsonObject } from '#model/definition'
-import type { By } from '../carry-out.ts'
-import type { Offer, Voice } from '../offer-store.ts'
+import type { MessageSource } from '../conversation-actions.ts'
+import type { AssistantSettings, Offer } from '../offer-store.ts'
 import type { LockedThread } from '../thread-store.ts'
 import type { Journal } from './journal.ts'
 import type { AgentTurn } from './turn-store.ts'
 import type { TemplateTool } from './types.ts'
 
 /** The context in which one message is answered. */
-export type Scene = {
+export type TurnContext = {
   turn: AgentTurn
   journal: Journal
   /** The thread when the turn started. It is locked before it is changed. */
   thread: LockedThread
-  voice: Voice & { owner_id: string }
+  voice: AssistantSettings & { owner_id: string }
   /** Workflows that may be started: the workflows of the template and the workflows among its tools. */
   offers: Offer[]
-  by: By
+  by: MessageSource
 }
 
 export const fixedOf = (tool: TemplateTool | undefined): JsonObject =>

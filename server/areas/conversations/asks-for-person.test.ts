@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isForPerson } from './for-person.ts'
+import { isForPerson } from './asks-for-person.ts'
 
 test.each([
   'I want to talk to a human',

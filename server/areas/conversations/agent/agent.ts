@@ -1,19 +1,19 @@
-import { wishedModel } from '#areas/requirements/extract'
+import { modelFromSettings } from '#areas/requirements/extract'
 import { SECOND } from '#platform/clock'
 import type { Tx } from '#platform/db/pool'
 import { isProblem, problem } from '#platform/errors'
 import { newId } from '#platform/ids'
+import { modelSettingsOf } from '../decide.ts'
 import { withFileNames, withoutUsed } from '../files.ts'
 import { formOf } from '../form-store.ts'
 import { answersOf, findMessage, saveTurn, seqOf } from '../message-store.ts'
-import { readSurroundings } from '../offer-store.ts'
+import { readThreadContext } from '../offer-store.ts'
 import { noteVisit } from '../take-message.ts'
-import { wishOf } from '../think.ts'
 import { readThread } from '../thread-store.ts'
 import { begin, inWorkspace, lockForTurn, type TurnDependencies } from '../turn-frame.ts'
-import { byline, gatheredOf } from '../turn-parts.ts'
+import { authorFields, gatheredOf } from '../turn-parts.ts'
 import type { Incoming, Turn } from '../types.ts'
-import { type Draft, makeTeller } from './drafts.ts'
+import { type Draft, makeDraftSender } from './drafts.ts'
 import { type RunParts, runTurn } from './run.ts'
 import * as store from './turn-store.ts'
 import { makeWatchers } from './watchers.ts'
@@ -22,13 +22,13 @@ import { makeWatchers } from './watchers.ts'
 // process that holds the turn. A caller that disconnects changes nothing.
 
 /** A hint usually arrives sooner. The poll covers a lost hint and the turn of a killed process. */
-const LOOK_EVERY = 2 * SECOND
+const POLL_EVERY = 2 * SECOND
 /** The maximum time that a request waits. A later answer is still stored in the history. */
 const MAX_WAIT = 110 * SECOND
 
-export type TakeParts = RunParts & Pick<TurnDependencies, 'updates'>
+export type AgentParts = RunParts & Pick<TurnDependencies, 'updates'>
 
-export function makeAgent(parts: TakeParts) {
+export function makeAgent(parts: AgentParts) {
   const runner = newId()
   const watchers = makeWatchers(parts.db)
   const stopping = new AbortController()
@@ -49,7 +49,7 @@ export function makeAgent(parts: TakeParts) {
   ): Promise<void> {
     const until = performance.now() + MAX_WAIT
     while (performance.now() < until) {
-      const next = watchers.next(threadId, LOOK_EVERY)
+      const next = watchers.next(threadId, POLL_EVERY)
       await run(workspaceId, turnId).catch((error: unknown) => {
         if (stopping.signal.aborted) {
           next.cancel()
@@ -76,7 +76,7 @@ export function makeAgent(parts: TakeParts) {
       const opened = await parts.db.tenant(inWorkspace(workspaceId), (tx) => openTurn(parts, tx, incoming, runner))
       if (opened === undefined || 'thread' in opened) return opened
       const { stream } = incoming
-      const show = stream ? makeTeller(stream) : () => {}
+      const show = stream ? makeDraftSender(stream) : () => {}
       const here = (): void => {
         const draft = parts.drafts.read(opened.turn_id)
         if (draft) show(draft)
@@ -109,18 +109,18 @@ export function makeAgent(parts: TakeParts) {
 }
 
 /** Checks whether a model may answer. Without a model the menu answers. */
-async function mayAsk(parts: TakeParts, { workspaceId, threadId }: Incoming): Promise<boolean> {
+async function mayAsk(parts: AgentParts, { workspaceId, threadId }: Incoming): Promise<boolean> {
   const seen = await parts.db.tenant(inWorkspace(workspaceId), async (tx) => ({
     thread: await readThread(tx, workspaceId, threadId),
-    around: await readSurroundings(tx, workspaceId, threadId),
+    around: await readThreadContext(tx, workspaceId, threadId),
   }))
   if (!seen.thread || seen.around.voice?.mode !== 'agent') return false
-  return (await wishedModel(parts, wishOf(seen.thread, seen.around.voice))) !== undefined
+  return (await modelFromSettings(parts, modelSettingsOf(seen.thread, seen.around.voice))) !== undefined
 }
 
 /** Stores the message and opens its turn. Returns undefined if the assistant must not answer the message. */
 async function openTurn(
-  parts: TakeParts,
+  parts: AgentParts,
   tx: Tx,
   incoming: Incoming,
   runner: string,
@@ -131,12 +131,12 @@ async function openTurn(
   if (around.voice?.mode !== 'agent' || thread.taken_over_by !== null || (text.trim() === '' && files.length === 0))
     return undefined
   await parts.updates.dropClosed(tx, thread)
-  await parts.updates.tellEnds(tx, thread)
+  await parts.updates.postEnds(tx, thread)
   noteVisit(thread, incoming)
-  const pending = begin({ thread, form: around.form }, { ...byline(incoming), text: withFileNames(text, files) })
+  const pending = begin({ thread, form: around.form }, { ...authorFields(incoming), text: withFileNames(text, files) })
   thread.state = { ...thread.state, gathering: null, files: withoutUsed([...thread.state.files, ...files], undefined) }
-  parts.carrying.closeStale(pending)
-  if (pending.form?.kind === 'parameters') parts.carrying.closeForm(pending, 'replaced')
+  parts.actions.closeStale(pending)
+  if (pending.form?.kind === 'parameters') parts.actions.closeForm(pending, 'replaced')
   const [saved] = await saveTurn(tx, thread, pending.messages)
   for (const write of pending.writes) await write(tx)
   const turn = {
@@ -162,7 +162,7 @@ async function readTurn(tx: Tx, workspaceId: string, threadId: string, turn: sto
   if (!thread || !message) throw problem('not_found')
   const [messages, { offers, form }, executionId] = await Promise.all([
     answersOf(tx, workspaceId, threadId, turn.turn, turn.seq),
-    readSurroundings(tx, workspaceId, threadId),
+    readThreadContext(tx, workspaceId, threadId),
     store.lastExecutionOf(tx, workspaceId, turn.turn_id),
   ])
   return {
