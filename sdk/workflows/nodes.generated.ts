@@ -16,7 +16,7 @@ export const channel = { send: define<{ config_id: string; to: string; text: str
 /** Asks a person and waits for an answer that matches the schema. The first valid answer wins. */
 export const clarification = define<{ question: string; schema?: Record<string, Untyped>; who?: Array<{ kind: "user" | "team" | "role"; id: string } | string>; due_in_s?: number; on_due?: "fail" | "default" | "escalate"; default?: Untyped; reuse?: { key: Untyped; for_s: number; use?: "take" | "offer" } }, Untyped, "out">("clarification")
 
-/** Runs JavaScript or TypeScript over its input: the body of a function, or a module with export default (input) => … It has no network, files or packages. */
+/** Runs JavaScript or TypeScript with the input: the body of a function, or a module with export default (input) => … The code has no network, files or packages. */
 export const code = define<{ source: string; input?: Untyped; limits?: { time_ms?: number; memory_mb?: number } }, Untyped, "out">("code")
 
 export const dataset = { profile: define<{ dataset_id: string }, { dataset_id?: string; name?: string; sha256?: string; record_count?: number; size_bytes?: number; columns?: Array<{ name?: string; types?: Array<string>; nulls?: number; distinct?: number; distinct_more?: boolean; min?: Untyped; max?: Untyped; mean?: Untyped; shortest?: Untyped; longest?: Untyped; common?: Array<Untyped> }> }, "out">("dataset.profile"), read: define<{ dataset_id: string; where?: Record<string, Untyped>; limit?: number }, { records?: Array<Record<string, Untyped>>; sha256?: string }, "out">("dataset.read"), write: define<Untyped, { dataset_id?: string; sha256?: string; record_count?: number }, "out">("dataset.write") }
@@ -32,7 +32,7 @@ export const knowledge = { add: define<{ knowledge_id: string; text: string; nam
 
 export const llm = { extract: define<{ text: string; schema: Record<string, Untyped>; instructions?: string; model?: string; credential_id?: string; fallback_credential_id?: string; temperature?: number; max_tokens?: number }, { value?: Record<string, Untyped>; missing?: Array<string>; usage?: { input_tokens: number; output_tokens: number; cost?: number; estimated?: boolean } }, "out">("llm.extract"), generate: define<{ prompt: string; system?: string; model?: string; credential_id?: string; fallback_credential_id?: string; images?: Array<{ base64: string; content_type: string }>; temperature?: number; max_tokens?: number; stream?: boolean }, { text?: string; truncated?: boolean; usage?: { input_tokens: number; output_tokens: number; cost?: number; estimated?: boolean } }, "out">("llm.generate") }
 
-/** Runs a small graph again and again, one turn after the other, while a condition is true or until it is. The output of the body is the state of the next turn. */
+/** Repeats a small graph, one turn after another, while or until a condition is true. The output of the body is the state of the next turn. */
 export const loop = define<Untyped, { turns?: number; state?: Untyped; collected?: Array<Untyped> }, "out">("loop")
 
 export const mail = { send: define<Untyped, { mail_id?: string; provider?: string; accepted?: Array<string>; rejected?: Array<string> }, "out">("mail.send") }

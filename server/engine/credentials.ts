@@ -15,7 +15,7 @@ export type OpenCredential = (wanted: {
 export const credentialField = (title = 'Credential') => ({
   type: 'string',
   title,
-  description: 'Added when the request is sent. No expression and no result contains it',
+  description: 'Added when the request is sent. It never appears in expressions or results',
   'x-id': 'cred',
   'x-value': 'literal',
 })

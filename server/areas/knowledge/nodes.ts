@@ -43,12 +43,18 @@ export const makeKnowledgeSearch = (parts: KnowledgeNodeParts): NodeKind =>
       type: 'knowledge.search',
       ...look,
       title: 'Search knowledge',
-      description: 'Finds the passages of a knowledge base that fit a question, with the place of each.',
+      description: 'Finds the passages of a knowledge base that match a question, with the location of each.',
       keywords: ['knowledge', 'documents', 'retrieval', 'rag', 'answer', 'cite', 'find'],
       args_schema: fields(
         {
           knowledge_id: knowledgeField,
-          q: { type: 'string', title: 'Question', description: 'A question or words', minLength: 1, maxLength: 1_000 },
+          q: {
+            type: 'string',
+            title: 'Question',
+            description: 'A question or keywords',
+            minLength: 1,
+            maxLength: 1_000,
+          },
           limit: { type: 'integer', title: 'Limit', minimum: 1, maximum: MAX_PASSAGES, default: DEFAULT_PASSAGES },
         },
         ['knowledge_id', 'q'],
@@ -120,7 +126,7 @@ export const makeKnowledgeAdd = (parts: KnowledgeAddParts): NodeKind =>
       type: 'knowledge.add',
       ...look,
       title: 'Add to knowledge',
-      description: 'Adds a text to a knowledge base as a document. It is found once it has been indexed.',
+      description: 'Adds a text to a knowledge base as a document. Searches find it once it has been indexed.',
       keywords: ['knowledge', 'documents', 'index', 'rag', 'embed', 'store', 'vector'],
       args_schema: fields(
         {

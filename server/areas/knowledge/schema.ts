@@ -160,7 +160,7 @@ export const DocumentText = z
   .meta({ id: 'DocumentText' })
 
 export const SearchRequest = z.strictObject({
-  q: z.string().trim().min(1).max(1_000).describe('A question or words'),
+  q: z.string().trim().min(1).max(1_000).describe('A question or keywords'),
   limit: z.int().min(1).max(50).default(5).describe('Passages at most'),
 })
 export type SearchRequest = z.output<typeof SearchRequest>

@@ -33,7 +33,7 @@ const makeGet = (db: Database): NodeKind =>
       ...look,
       type: 'state.get',
       title: 'Read state',
-      description: 'Reads what an earlier run of this workflow stored under a key.',
+      description: 'Reads the value that an earlier run of this workflow stored under a key.',
       keywords: ['remember', 'memory', 'cursor', 'key', 'value', 'store', 'load'],
       args_schema: fields(
         { key, default: { title: 'Default', description: 'The value if nothing is stored. Default: null' } },
@@ -66,7 +66,7 @@ const makeSet = (db: Database): NodeKind =>
       type: 'state.set',
       title: 'Store state',
       description:
-        'Stores a value under a key for later runs of this workflow. With "if_version" it stores only if nobody else changed it meanwhile.',
+        'Stores a value under a key for later runs of this workflow. With "if_version", the value is stored only if it has not changed since it was read.',
       keywords: ['remember', 'memory', 'cursor', 'key', 'value', 'save', 'lock', 'compare'],
       args_schema: fields(
         {
@@ -74,7 +74,7 @@ const makeSet = (db: Database): NodeKind =>
           value: { title: 'Value', description: 'Any JSON up to 64 KiB. null deletes the key' },
           if_version: {
             type: 'integer',
-            title: 'If version',
+            title: 'Only if version',
             description:
               'The version that state.get returned; 0: the key must not exist. Otherwise the node fails with state_conflict',
             minimum: 0,

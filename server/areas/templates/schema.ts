@@ -34,7 +34,7 @@ const toolArguments = z
     allowed: z
       .record(z.string().max(200), z.array(z.unknown()).min(1).max(200))
       .optional()
-      .describe('For an argument, the values that the model chooses from'),
+      .describe('For each argument, the values that the model can choose from'),
   })
   .optional()
   .describe('What the model may not decide')

@@ -28,7 +28,7 @@ export const makeUsageNode = (db: Database): NodeKind => ({
         days: {
           type: 'integer',
           title: 'Days',
-          description: 'How far back to count',
+          description: 'The number of past days to count',
           minimum: 1,
           maximum: 366,
           default: 30,

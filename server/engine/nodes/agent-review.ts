@@ -14,7 +14,7 @@ export const makeAgentReview = (deps: LanguageDeps): NodeKind =>
       group: 'agents',
       title: 'Review by an agent',
       description:
-        'A language model judges a payload by instructions and says why. Agents named as approvers of a gate vote in the same way.',
+        'A language model judges a payload according to instructions and explains its decision. Agents that are approvers of a gate vote in the same way.',
       icon: 'scale',
       colour: '#be185d',
       keywords: ['ai', 'agent', 'review', 'approve', 'reject', 'vote', 'judge', 'policy'],

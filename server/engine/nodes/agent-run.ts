@@ -47,13 +47,12 @@ const grantArguments: JsonObject = {
     fixed: {
       type: 'object',
       title: 'Fixed',
-      description:
-        'Arguments that every call has and the model neither sees nor changes; a credential_id can stand here',
+      description: 'Arguments of every call that the model cannot see or change, for example a credential_id',
     },
     allowed: {
       type: 'object',
       title: 'Allowed',
-      description: 'For an argument, the values that the model chooses from',
+      description: 'For each argument, the values that the model can choose from',
       additionalProperties: { type: 'array', minItems: 1, maxItems: 200 },
     },
   }),
@@ -64,7 +63,7 @@ const grantArguments: JsonObject = {
 const approvalPolicy: JsonObject = {
   ...((approval.descriptor.args_schema.properties as JsonObject).policy as JsonObject),
   title: 'Approval',
-  description: 'Who approves each call before it is made. The payload of the approval is the call',
+  description: 'The approvers of each call. The payload of the approval is the call',
 }
 
 const toolGrant: JsonObject = {
@@ -84,7 +83,7 @@ const workflowGrant: JsonObject = fields(
     workflow_id: {
       type: 'string',
       title: 'Workflow',
-      description: 'Its active version is run, with the arguments as its input',
+      description: 'The active version of the workflow runs with the arguments as its input',
       minLength: 1,
       maxLength: 100,
       'x-id': 'wf',
@@ -117,7 +116,7 @@ export const makeAgentRun = (deps: AgentRunDeps): NodeKind =>
       group: 'agents',
       title: 'Run an agent',
       description:
-        'A language model works towards a goal with the tools granted here. Every turn and tool call is recorded; none is repeated after a crash.',
+        'A language model works towards a goal with the tools allowed here. Every turn and tool call is recorded; none is repeated after a crash.',
       icon: 'bot',
       colour: '#be185d',
       keywords: ['ai', 'agent', 'tools', 'goal', 'autonomous', 'assistant'],
@@ -129,7 +128,7 @@ export const makeAgentRun = (deps: AgentRunDeps): NodeKind =>
             type: 'array',
             title: 'Tools',
             description:
-              'Node types the agent may call, such as http.request; workflows; actions of services; each with fixed or allowed arguments',
+              'What the agent may call: node types such as http.request, workflows and actions of services, each with fixed or allowed arguments',
             items: { anyOf: [{ type: 'string', maxLength: 100 }, toolGrant, workflowGrant, serviceGrant] },
             maxItems: 64,
             'x-editor': 'tools',
@@ -148,13 +147,13 @@ export const makeAgentRun = (deps: AgentRunDeps): NodeKind =>
             type: 'number',
             title: 'Max cost',
             description:
-              'In US dollars. The provider has to report what a turn costs, or the price table has to know the model',
+              'In US dollars. Requires that the provider reports the cost of a turn or that the price table contains the model',
             exclusiveMinimum: 0,
           },
           output_schema: {
             type: 'object',
             title: 'Output schema',
-            description: 'A JSON Schema of an object: the answer is also given as "value", which fits it',
+            description: 'A JSON Schema of an object. The answer is also returned as "value", which matches the schema',
             'x-editor': 'schema',
           },
           model: modelField,

@@ -32,7 +32,7 @@ export const makeChannelSend = ({ sendToChannel }: { sendToChannel: SendToChanne
             type: 'string',
             title: 'To',
             description:
-              'As the vendor calls them: a channel or person of Slack, a chat id, a phone number, an address',
+              'The recipient as the vendor identifies it: a channel or person in Slack, a chat id, a phone number, an address',
             minLength: 1,
             maxLength: 500,
           },

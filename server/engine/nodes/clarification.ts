@@ -32,14 +32,15 @@ export const clarification = control({
       reuse: fields(
         {
           key: {
-            title: 'Same question if this is equal',
-            description: 'Usually an expression, such as the customer’s id',
+            title: 'Key of the question',
+            description:
+              'Questions with the same key count as the same question. Usually an expression, such as the customer’s id',
           },
           for_s: { type: 'number', title: 'For (seconds)', exclusiveMinimum: 0, maximum: 31_536_000 },
           use: {
             enum: ['take', 'offer'],
             title: 'An earlier answer',
-            description: '`take` does not ask again; `offer` asks and shows it',
+            description: '`take` uses the earlier answer without asking; `offer` asks and shows the earlier answer',
             default: 'take',
           },
         },

@@ -14,7 +14,7 @@ export const makeCode = ({ sandbox }: { sandbox: Pick<Sandbox, 'code'> }): NodeK
       group: 'tools',
       title: 'Code',
       description:
-        'Runs JavaScript or TypeScript over its input: the body of a function, or a module with export default (input) => … It has no network, files or packages.',
+        'Runs JavaScript or TypeScript with the input: the body of a function, or a module with export default (input) => … The code has no network, files or packages.',
       icon: 'code',
       colour: '#7e22ce',
       keywords: ['javascript', 'typescript', 'script', 'function', 'custom'],

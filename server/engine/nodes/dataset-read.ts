@@ -34,7 +34,7 @@ export const makeDatasetRead = ({ readDataset }: { readDataset: ReadDataset }): 
       args_schema: fields(
         {
           dataset_id: { type: 'string', title: 'Dataset', minLength: 1, 'x-id': 'ds' },
-          where: { type: 'object', title: 'Where', description: 'Fields and the values they must have' },
+          where: { type: 'object', title: 'Where', description: 'Fields and their required values' },
           limit: { type: 'integer', title: 'Limit', minimum: 1, maximum: MAX_RECORDS, default: DEFAULT_RECORDS },
         },
         ['dataset_id'],

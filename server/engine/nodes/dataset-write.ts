@@ -43,7 +43,7 @@ export const makeDatasetWrite = ({ writeDataset }: { writeDataset: WriteDataset 
             title: 'Key',
             minLength: 1,
             maxLength: 256,
-            description: 'With upsert: a record whose value of this field exists is updated, others are added',
+            description: 'For upsert: records with an existing value of this field are updated, others are added',
           },
         },
         ['records'],

@@ -66,7 +66,12 @@ export const makeFileConvert = (deps: FileConvertDeps): NodeKind =>
       args_schema: fields(
         {
           file: fileSchema,
-          rows: { type: 'array', title: 'Rows', description: 'Objects that become a file', items: { type: 'object' } },
+          rows: {
+            type: 'array',
+            title: 'Rows',
+            description: 'The objects to write to the file',
+            items: { type: 'object' },
+          },
           files: {
             type: 'array',
             title: 'Files',
@@ -74,16 +79,20 @@ export const makeFileConvert = (deps: FileConvertDeps): NodeKind =>
             items: fileSchema,
             maxItems: 500,
           },
-          from: { enum: [...FORMATS], title: 'From', description: 'By name and media type unless named' },
+          from: {
+            enum: [...FORMATS],
+            title: 'From',
+            description: 'Default: detected from the name and the media type',
+          },
           to: {
             enum: [...TARGETS],
             title: 'To',
             description:
-              'rows: of CSV, XLSX or JSON. json: of JSON or XML too. text: HTML as Markdown, text of a PDF. files: of a ZIP. csv, xlsx, json, zip: a file',
+              'rows: from CSV, XLSX or JSON. json: also from JSON or XML. text: HTML as Markdown, or the text of a PDF. files: from a ZIP. csv, xlsx, json, zip: writes a file',
           },
           name: { type: 'string', title: 'Name of the new file', maxLength: 200 },
           delimiter: { type: 'string', title: 'Delimiter', maxLength: 1 },
-          header: { type: 'boolean', title: 'First row names the columns', default: true },
+          header: { type: 'boolean', title: 'First row contains the column names', default: true },
           sheet: { type: 'string', title: 'Sheet', maxLength: 100 },
           encoding: { type: 'string', title: 'Encoding', maxLength: 40 },
         },

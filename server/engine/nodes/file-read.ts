@@ -24,7 +24,12 @@ export const makeFileRead = ({ files }: { files: Files }): NodeKind =>
         {
           file: fileSchema,
           as: { enum: ['text', 'json', 'base64'], title: 'As', default: 'text' },
-          encoding: { type: 'string', title: 'Encoding', description: 'Of a text; utf-8 unless named', maxLength: 40 },
+          encoding: {
+            type: 'string',
+            title: 'Encoding',
+            description: 'The encoding of the text. Default: utf-8',
+            maxLength: 40,
+          },
         },
         ['file'],
       ),

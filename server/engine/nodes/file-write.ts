@@ -15,7 +15,7 @@ export const makeFileWrite = ({ files }: { files: Files }): NodeKind =>
       kind: 'tool',
       group: 'data',
       title: 'Write a file',
-      description: 'Makes a file of a text, of a value as JSON, or of Base64. The output is the file.',
+      description: 'Creates a file from a text, from a value as JSON, or from Base64. The output is the file.',
       icon: 'file-plus',
       colour: '#0f766e',
       keywords: ['file', 'text', 'json', 'base64', 'create', 'save'],

@@ -26,11 +26,11 @@ export const paginateField = {
         'Next page',
         'A URL, or an object with "url", "query", "headers", "json" or "body" to change; null after the last page. Sees "response" {status, headers, body} and "page", which starts at 0',
       ),
-      items: cel('Items', 'The list in each page, such as response.body.results'),
+      items: cel('Items', 'The list of items in each page, such as response.body.results'),
       max_pages: {
         type: 'integer',
         title: 'Max pages',
-        description: 'If there are more, "more" of the output is true',
+        description: 'If there are more results, "more" in the output is true',
         minimum: 1,
         maximum: MAX_PAGES,
         default: DEFAULT_PAGES,
@@ -39,7 +39,7 @@ export const paginateField = {
     ['next', 'items'],
   ),
   title: 'Paginate',
-  description: 'Fetches page after page and returns all items',
+  description: 'Fetches all pages and returns all items',
   'x-value': 'literal',
   'x-roots': ['response', 'page'],
 }

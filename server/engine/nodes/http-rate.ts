@@ -21,7 +21,7 @@ export const rateField = {
     ['limit', 'per_s'],
   ),
   title: 'Rate',
-  description: 'The maximum number of requests of this node in a number of seconds, over all runs of the workflow',
+  description: 'The maximum number of requests of this node in a number of seconds, across all runs of the workflow',
 }
 
 const FULL_AGAIN_S = 60

@@ -42,7 +42,7 @@ export const makeHttpRequest = ({ outgoing, openCredential, takeRate, files }: H
       group: 'tools',
       title: 'HTTP request',
       description:
-        'Calls an HTTP address of the public internet and reads the answer. Unsafe methods carry an Idempotency-Key that is the same on every attempt.',
+        'Sends an HTTP request to an address on the public internet and reads the response. Unsafe methods send an Idempotency-Key that is the same on every attempt.',
       icon: 'globe',
       colour: '#4338ca',
       keywords: ['api', 'rest', 'webhook', 'fetch', 'url', 'get', 'post', 'json'],
@@ -79,7 +79,7 @@ export const makeHttpRequest = ({ outgoing, openCredential, takeRate, files }: H
             enum: ['auto', 'text', 'file'],
             title: 'Response',
             description:
-              'auto: JSON, text or bytes by its type. text: always text. file: kept as a file, whatever its size up to the limit',
+              'auto: JSON, text or bytes, by content type. text: always text. file: stored as a file up to the size limit',
             default: 'auto',
           },
           ok_statuses: {

@@ -35,7 +35,7 @@ export const httpRespond: NodeKind = checked({
     group: 'control',
     title: 'Answer the caller',
     description:
-      'Answers the call of a webhook token whose `respond` is `node`. The run continues afterwards. The first such node at the top level of the workflow counts; where nobody waits for an answer it does nothing.',
+      'Answers the call of a webhook token whose `respond` is `node`. The run continues afterwards. Only the first such node at the top level of the workflow answers; if no caller is waiting, it does nothing.',
     icon: 'reply',
     colour: '#64748b',
     keywords: ['webhook', 'response', 'reply', 'status', 'http', 'return'],
@@ -44,11 +44,11 @@ export const httpRespond: NodeKind = checked({
       headers: {
         type: 'object',
         title: 'Headers',
-        description: 'Cookies and headers that the service sets itself are refused',
+        description: 'Cookies and headers that the service sets itself are not allowed',
         additionalProperties: { type: 'string' },
         maxProperties: 50,
       },
-      body: { title: 'Body', description: 'A text is sent as it is, anything else as JSON' },
+      body: { title: 'Body', description: 'A text is sent unchanged, any other value as JSON' },
     }),
     output_schema: {
       type: 'object',

@@ -9,7 +9,7 @@ import type { Image, LanguageModel } from '#providers/llm/index'
 export const modelField: JsonObject = {
   type: 'string',
   title: 'Model',
-  description: 'Overrides the configured model of the provider, where the operator allows it (LLM_MODELS)',
+  description: 'Overrides the configured model of the provider, if the operator allows it (LLM_MODELS)',
   minLength: 1,
   maxLength: 128,
 }
@@ -39,7 +39,7 @@ export const modelOf = ({ llm, chooseModel = async () => llm }: LanguageDeps, ca
 export const temperatureField: JsonObject = {
   type: 'number',
   title: 'Temperature',
-  description: 'For models that take one: 0 answers alike each time, higher values vary more',
+  description: 'For models that support it: 0 gives similar answers each time, higher values give more varied answers',
   minimum: 0,
   maximum: 2,
 }
@@ -47,7 +47,7 @@ export const temperatureField: JsonObject = {
 export const imagesField: JsonObject = {
   type: 'array',
   title: 'Images',
-  description: 'For models that take them: base64 and media type, as http.request returns them',
+  description: 'For models that support images: base64 and media type, as http.request returns them',
   maxItems: 10,
   items: {
     type: 'object',

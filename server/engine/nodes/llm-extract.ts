@@ -22,7 +22,7 @@ export const makeLlmExtract = (deps: LanguageDeps): NodeKind =>
       group: 'language',
       title: 'Extract values',
       description:
-        'Reads values out of a text into the fields of a JSON Schema. What the text does not say is left out and named in missing.',
+        'Extracts values from a text into the fields of a JSON Schema. Fields that the text does not contain are omitted and listed in "missing".',
       icon: 'scan-text',
       colour: '#7c3aed',
       keywords: ['ai', 'llm', 'parse', 'structured', 'fields', 'json', 'read', 'invoice'],

@@ -42,8 +42,8 @@ export const makeLlmGenerate = (deps: LanguageDeps): NodeKind =>
           },
           stream: {
             type: 'boolean',
-            title: 'Show while it is written',
-            description: 'Sends the text as progress of the run while the model writes it',
+            title: 'Stream the text',
+            description: 'Streams the text as progress of the run while the model writes it',
             default: false,
           },
         },

@@ -13,7 +13,7 @@ export const loop = control({
   group: 'control',
   title: 'Loop',
   description:
-    'Runs a small graph again and again, one turn after the other, while a condition is true or until it is. The output of the body is the state of the next turn.',
+    'Repeats a small graph, one turn after another, while or until a condition is true. The output of the body is the state of the next turn.',
   icon: 'repeat',
   colour: '#64748b',
   keywords: ['loop', 'while', 'until', 'repeat', 'poll', 'iterate', 'again', 'page'],
@@ -22,7 +22,7 @@ export const loop = control({
       body: {
         type: 'object',
         title: 'Body',
-        description: 'Sees "state" and "turn". Its output is the state of the next turn',
+        description: 'The body can read "state" and "turn". Its output is the state of the next turn',
         'x-value': 'graph',
         'x-editor': 'graph',
         required: ['nodes'],
@@ -33,16 +33,16 @@ export const loop = control({
       max_iterations: {
         type: 'integer',
         title: 'Max iterations',
-        description: 'The node fails with loop_limit if the condition asks for more turns',
+        description: 'The node fails with loop_limit if the condition requires more turns',
         minimum: 1,
         maximum: 10_000,
       },
-      state: { title: 'First state', description: 'The state that the first turn sees. Default: null' },
+      state: { title: 'Initial state', description: 'The state of the first turn. Default: null' },
       collect: { title: 'Collect', description: 'Evaluated after each turn and added to the list "collected"' },
       delay_s: {
         type: 'number',
         title: 'Delay (seconds)',
-        description: 'Between two turns. An expression is evaluated each time',
+        description: 'The delay between two turns. An expression is evaluated each time',
         minimum: 0,
         maximum: 31_536_000,
       },

@@ -15,7 +15,7 @@ export const map = control({
       items: {
         type: 'array',
         title: 'Items',
-        description: 'The body sees each one as "item" and its position as "index"',
+        description: 'The body reads each item as "item" and its position as "index"',
       },
       body: {
         type: 'object',

@@ -48,7 +48,7 @@ export const makeMcpCall = (deps: McpDeps): NodeKind =>
       group: 'tools',
       title: 'Call an MCP tool',
       description:
-        'Calls a tool of an MCP server over streamable HTTP. It is never called twice: an attempt that broke off in the middle is not repeated, one that did not reach the server may be.',
+        'Calls a tool of an MCP server over streamable HTTP. The tool is never called twice: an attempt that was interrupted is not repeated; an attempt that did not reach the server can be repeated.',
       icon: 'plug',
       colour: '#4338ca',
       keywords: ['mcp', 'tool', 'server', 'model context protocol'],

@@ -27,7 +27,7 @@ export const makeOddsFetch = ({ odds }: { odds: Odds }): NodeKind =>
       keywords: ['sports', 'hockey', 'betting', 'nhl', 'odds'],
       args_schema: fields(
         {
-          date: { type: 'string', format: 'date', title: 'Date', description: 'The league’s day, in New York' },
+          date: { type: 'string', format: 'date', title: 'Date', description: 'The game day in New York time' },
           regions: listOf('Regions', REGIONS, 'us'),
           markets: listOf('Markets', MARKETS, 'h2h'),
         },

@@ -100,7 +100,7 @@ export const makeServiceCall = (deps: ServiceCallDeps, catalogue: Catalogue = se
       group: 'services',
       title: 'Call a service',
       description:
-        'An action of a known service, such as a row in a sheet or a message in a channel. Reads are repeated after a failure; writes only if the service recognizes the repetition.',
+        'Calls an action of a known service, such as adding a row to a sheet or sending a message to a channel. Reads are retried after a failure; writes only if the service recognizes a repeated request.',
       icon: 'blocks',
       colour: '#0369a1',
       keywords: ['service', 'integration', 'app', 'api', 'connector'],
@@ -112,7 +112,7 @@ export const makeServiceCall = (deps: ServiceCallDeps, catalogue: Catalogue = se
           args: {
             type: 'object',
             title: 'Arguments',
-            description: 'What the action takes; docs/services has the list for each service',
+            description: 'The arguments of the action; docs/services lists them for each service',
           },
         },
         ['service', 'action'],

@@ -37,7 +37,7 @@ export const subworkflow = control({
       workflow_id: {
         type: 'string',
         title: 'Workflow',
-        description: 'An id. If it comes from data, workflow_ids lists the workflows it may be',
+        description: 'The id of the workflow. If it comes from data, workflow_ids lists the allowed workflows',
         minLength: 1,
         'x-id': 'wf',
         'x-one-of': 'workflow_ids',

@@ -8,7 +8,7 @@ export const waitEvent = control({
   group: 'control',
   title: 'Wait for an event',
   description:
-    'Waits until an event with this key comes (`POST /api/events`), or until somebody calls the address of this node, which any earlier node can read as `callbacks.<id>.url`.',
+    'Waits until an event with this key arrives (`POST /api/events`), or until the address of this node is called. Earlier nodes can read the address as `callbacks.<id>.url`.',
   icon: 'radio',
   colour: '#64748b',
   keywords: ['event', 'callback', 'webhook', 'signal', 'external', 'wait', 'resume'],
@@ -17,21 +17,21 @@ export const waitEvent = control({
       type: 'string',
       title: 'Key',
       description:
-        'Continues with an event that has this key. Without a key, only the address of the node continues it',
+        'The run continues when an event with this key arrives. Without a key, only a call to the address of the node continues it',
       minLength: 1,
       maxLength: MAX_KEY_LENGTH,
     },
     schema: {
       type: 'object',
       title: 'Data',
-      description: 'JSON Schema of the data; an event that does not fit is not for this node',
+      description: 'JSON Schema of the event data. This node ignores events that do not match',
       'x-editor': 'schema',
     },
     due_in_s: { type: 'number', title: 'Due after (seconds)', exclusiveMinimum: 0, maximum: 31_536_000 },
     on_due: {
       enum: ['fail', 'continue'],
       title: 'When overdue',
-      description: '`continue` goes on with `timed_out: true` and no data',
+      description: 'With `continue`, the run continues with `timed_out: true` and no data',
       default: 'fail',
     },
   }),

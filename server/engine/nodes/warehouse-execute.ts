@@ -33,7 +33,7 @@ export const makeWarehouseExecute = ({ executeWarehouse }: { executeWarehouse: E
       group: 'data',
       title: 'Write to a warehouse',
       description:
-        'Runs one statement with parameters, or inserts rows into a table; with a key, rows that exist are updated. All or nothing where the warehouse has transactions.',
+        'Runs one statement with parameters, or inserts rows into a table. With a key, existing rows are updated. If the warehouse supports transactions, either all rows are written or none.',
       icon: 'database',
       colour: '#0f766e',
       keywords: [
@@ -64,7 +64,7 @@ export const makeWarehouseExecute = ({ executeWarehouse }: { executeWarehouse: E
             title: 'Parameters',
             maxItems: 2_000,
             description:
-              'In order, for $1, $2 … (PostgreSQL, Redshift, DuckDB), ? (MySQL, Snowflake, BigQuery, Databricks), @p1, @p2 … (SQL Server) or {p1:String}, {p2:UInt64} … (ClickHouse)',
+              'The values in order, for $1, $2 … (PostgreSQL, Redshift, DuckDB), ? (MySQL, Snowflake, BigQuery, Databricks), @p1, @p2 … (SQL Server) or {p1:String}, {p2:UInt64} … (ClickHouse)',
           },
           table: { type: 'string', title: 'Table', minLength: 1, maxLength: 400 },
           rows: { type: 'array', title: 'Rows', items: { type: 'object' }, maxItems: MAX_ROWS },

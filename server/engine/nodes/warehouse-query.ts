@@ -44,7 +44,7 @@ export const makeWarehouseQuery = ({ queryWarehouse }: { queryWarehouse: QueryWa
           query: codeText('sql', { title: 'Query', minLength: 1, maxLength: 100_000 }),
           params: {
             title: 'Parameters',
-            description: 'A list for $1, $2 …, or names and values, as the warehouse expects',
+            description: 'A list for $1, $2 …, or an object of names and values, depending on the warehouse',
           },
           limit: { type: 'integer', title: 'Limit', minimum: 1, maximum: MAX_ROWS, default: DEFAULT_ROWS },
         },

@@ -93,7 +93,7 @@ function argsSchema(action: ActionSource, common: ActionSource['args'], path: st
     take('max_items', {
       type: 'integer',
       title: 'Max items',
-      description: 'Pages are fetched until there are this many',
+      description: 'The maximum number of items; pages are fetched until it is reached',
       minimum: 1,
       maximum: 10_000,
       default: 100,

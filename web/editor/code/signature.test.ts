@@ -43,7 +43,7 @@ test('the argument at the cursor is marked', () => {
 const said = (source: SignatureSource, marked: string) => source(...at(marked))
 test('CEL and JSONata functions are found by name, methods by the name after the dot', () => {
   const cel = celSignature(FUNCTION_HELP)
-  expect(said(cel, 'input.name.contains(|')).toMatchObject({ active: 'part', does: 'Whether the part is in it' })
+  expect(said(cel, 'input.name.contains(|')).toMatchObject({ active: 'part', does: 'Whether the text contains a part' })
   expect(said(cel, 'cel.bind(x, |')).toMatchObject({ active: 'value' })
   expect(said(cel, 'contains(|')).toBeNull()
   expect(said(cel, 'nothing(|')).toBeNull()

@@ -165,7 +165,7 @@ export function RunningForm({ node, change }: { node: Node; change: Change }) {
         <Labelled
           id={`${id}-disabled`}
           label="This node"
-          hint={node.disabled ? 'It does nothing: what comes in goes out.' : undefined}
+          hint={node.disabled ? 'Does nothing: the output is the input.' : undefined}
           problem={problemAt('/disabled')}
         >
           <SelectInput

@@ -45,7 +45,7 @@ const expense: Starter = {
       {
         id: 'request',
         type: 'set',
-        name: 'Put the request together',
+        name: 'Prepare the request',
         args: {
           values: {
             amount: { $ref: 'input.amount' },
@@ -101,7 +101,7 @@ const expense: Starter = {
 const greeting: Starter = {
   id: 'ask-a-question',
   name: 'Ask a question',
-  description: 'Asks a person and continues with the answer. The smallest workflow with a person in it.',
+  description: 'Asks a person a question and continues with the answer.',
   definition: {
     inputs: {
       type: 'object',

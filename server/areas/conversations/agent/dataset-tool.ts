@@ -31,7 +31,7 @@ function schemaOf({ match, columns }: DatasetGrant): JsonObject {
     type: 'object',
     properties: columns
       ? Object.fromEntries(columns.map((field) => [field, value]))
-      : { where: { type: 'object', description: 'Fields and the values they must have', additionalProperties: value } },
+      : { where: { type: 'object', description: 'Fields and their required values', additionalProperties: value } },
     additionalProperties: false,
   }
 }

@@ -26,7 +26,7 @@ export const approvals: Recipe[] = [
     id: 'leave-request',
     name: 'Leave request',
     use: 'Approvals',
-    description: 'Asks for the dates, then for a decision, and tells the person.',
+    description: 'Asks for the dates, then for a decision, and notifies the person.',
     inputs: { who: text('Ada', 'Who') },
     steps: [
       [
@@ -63,9 +63,9 @@ export const approvals: Recipe[] = [
   }),
   recipe({
     id: 'number-of-owners',
-    name: 'A number of owners must agree',
+    name: 'Several owners must agree',
     use: 'Approvals',
-    description: 'As many approvals as its policy says: one to begin with, more when you have colleagues.',
+    description: 'Requires a number of approvals. Start with one, and raise the number when you have colleagues.',
     inputs: { change: text('Raise the price of plan B', 'Change') },
     steps: [
       [
@@ -83,7 +83,7 @@ export const approvals: Recipe[] = [
     id: 'content-review',
     name: 'Review before publishing',
     use: 'Approvals',
-    description: 'A draft is checked for length, then shown to a person exactly as it will go out.',
+    description: 'Checks the length of a draft, then shows it to a person exactly as it will be published.',
     inputs: {
       title: text('Our autumn menu', 'Title'),
       draft: text('Soup, stew and a pear cake, from Thursday on.', 'Draft'),
@@ -144,7 +144,7 @@ export const approvals: Recipe[] = [
     id: 'refund',
     name: 'Refund with two limits',
     use: 'Approvals',
-    description: 'Up to 20 at once, up to 200 after a question, above that after an approval.',
+    description: 'Refunds up to 20 at once, up to 200 after a question, and more after an approval.',
     inputs: { order: text('A-1042', 'Order'), amount: number(75, 'Amount') },
     steps: [
       [

@@ -15,7 +15,7 @@ export const data: Recipe[] = [
     id: 'sum-orders',
     name: 'Totals per customer',
     use: 'Data and files',
-    description: 'Groups a list and adds it up with one JSONata expression.',
+    description: 'Groups a list and adds up each group with one JSONata expression.',
     inputs: { orders: list(orders, order) },
     steps: [['group', 'transform', 'Group', { input: ref('input.orders'), expression: '$${customer: $sum(total)}' }]],
     output: ref('nodes.group.output'),
@@ -33,7 +33,7 @@ export const data: Recipe[] = [
     id: 'clean-list',
     name: 'Clean a mailing list',
     use: 'Data and files',
-    description: 'Trims and lowers addresses, drops what is none, and removes duplicates.',
+    description: 'Trims addresses, converts them to lower case, and removes invalid ones and duplicates.',
     inputs: {
       addresses: list([' Ada@Example.com', 'ben@example.com', 'nobody', 'ada@example.com'], { type: 'string' }),
     },
@@ -68,7 +68,7 @@ export const data: Recipe[] = [
     id: 'each-order',
     name: 'Work through a list',
     use: 'Data and files',
-    description: 'Handles every record on its own; one that fails does not stop the others.',
+    description: 'Processes each record separately; a failed record does not stop the others.',
     inputs: { orders: list(orders, order) },
     steps: [
       [
@@ -98,7 +98,7 @@ export const data: Recipe[] = [
     id: 'text-file',
     name: 'Write a text file',
     use: 'Data and files',
-    description: 'Fills a letter from the input and keeps it as a file.',
+    description: 'Fills in a letter from the input and stores it as a file.',
     inputs: { name: text('Ada', 'Name'), amount: number(120, 'Amount') },
     steps: [
       [
@@ -137,7 +137,7 @@ export const data: Recipe[] = [
     id: 'save-dataset',
     name: 'Collect records in a dataset',
     use: 'Data and files',
-    description: 'Adds records to a dataset, which then has a profile, charts and jobs.',
+    description: 'Adds records to a dataset. You can then view its profile and charts, and run jobs on it.',
     inputs: { orders: list(orders, order) },
     steps: [['save', 'dataset.write', 'Save', { name: 'Orders', records: ref('input.orders'), mode: 'append' }]],
     output: ref('nodes.save.output'),
@@ -146,7 +146,7 @@ export const data: Recipe[] = [
     id: 'compare-lists',
     name: 'What is new and what is gone',
     use: 'Data and files',
-    description: 'Compares yesterday with today.',
+    description: 'Compares the records of yesterday with those of today.',
     inputs: { before: list(['a', 'b', 'c'], { type: 'string' }), after: list(['b', 'c', 'd'], { type: 'string' }) },
     steps: [
       [

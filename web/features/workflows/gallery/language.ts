@@ -8,7 +8,7 @@ export const language: Recipe[] = [
     id: 'summarise',
     name: 'Summarise a text',
     use: 'Language models',
-    description: 'Three sentences about any text.',
+    description: 'Summarizes any text in three sentences.',
     needs: MODEL,
     inputs: { text: text('Tea is made by pouring hot water over leaves. It is drunk all over the world.', 'Text') },
     steps: [
@@ -20,7 +20,7 @@ export const language: Recipe[] = [
     id: 'extract-order',
     name: 'Read an order from a mail',
     use: 'Language models',
-    description: 'Takes names and numbers out of free text, as fields of a schema.',
+    description: 'Extracts names and numbers from free text into the fields of a schema.',
     needs: MODEL,
     inputs: { mail: text(mail, 'Mail') },
     steps: [
@@ -43,7 +43,7 @@ export const language: Recipe[] = [
     id: 'triage-mail',
     name: 'Sort mails by topic',
     use: 'Language models',
-    description: 'Reads the topic of a mail and goes another way for each.',
+    description: 'Reads the topic of a mail and takes a different branch for each topic.',
     needs: MODEL,
     inputs: { mail: text(mail, 'Mail') },
     steps: [
@@ -97,7 +97,7 @@ export const language: Recipe[] = [
     id: 'translate-list',
     name: 'Translate a list',
     use: 'Language models',
-    description: 'One call for each text, several at a time.',
+    description: 'Makes one call for each text, several at a time.',
     needs: MODEL,
     inputs: { texts: list(['Good morning', 'Thank you'], { type: 'string' }), into: text('German', 'Into') },
     steps: [

@@ -5,7 +5,7 @@ export const messages: Recipe[] = [
     id: 'tell-me',
     name: 'Notify me',
     use: 'Messages',
-    description: 'A notification in the console, the smallest message there is.',
+    description: 'Sends a notification in the console.',
     inputs: { what: text('The kettle boils', 'What') },
     steps: [['tell', 'notify', 'Tell', { title: ref('input.what'), body: 'Sent by a workflow.' }]],
   }),
@@ -13,7 +13,7 @@ export const messages: Recipe[] = [
     id: 'weekly-digest',
     name: 'Weekly digest of the workspace',
     use: 'Messages',
-    description: 'How much ran in the last week, as a notification. Good on a schedule, every Monday.',
+    description: 'Sends a notification with the usage of the last week. Suitable for a schedule, every Monday.',
     steps: [
       ['usage', 'workspace.usage', 'Usage', { days: 7 }],
       ['tell', 'notify', 'Tell', { title: 'Your week', body: cel('json.encode(nodes.usage.output)') }],
@@ -63,7 +63,7 @@ export const messages: Recipe[] = [
     id: 'reminders',
     name: 'Reminders for what is due',
     use: 'Messages',
-    description: 'Looks through a list and tells about each thing that is due.',
+    description: 'Checks a list and sends a notification for each item that is due.',
     inputs: {
       tasks: list(
         [

@@ -51,7 +51,7 @@ export const operations: Recipe[] = [
         },
       ],
       ['taken', 'branch', 'Taken?', { cases: [{ port: 'open', when: cel('nodes.ask.output.who == "nobody"') }] }],
-      ['alarm', 'notify', 'Alarm', { title: 'Nobody took it', body: ref('input.incident') }],
+      ['alarm', 'notify', 'Alarm', { title: 'Nobody has taken the incident', body: ref('input.incident') }],
       ['log', 'set', 'Log', { values: { who: ref('nodes.ask.output.who') } }],
     ],
     links: ['ask>taken', 'taken:open>alarm', 'taken:default>log'],
@@ -60,7 +60,7 @@ export const operations: Recipe[] = [
     id: 'deploy-gate',
     name: 'A gate before a release',
     use: 'Operations',
-    description: 'Checks come first; a person decides last, on exactly what was checked.',
+    description: 'Runs the checks first; then a person decides on exactly what was checked.',
     inputs: { version: text('2.4.0', 'Version'), tests: { type: 'boolean', title: 'Tests passed', default: true } },
     steps: [
       ['green', 'branch', 'Tests?', { cases: [{ port: 'green', when: cel('input.tests') }] }],
@@ -80,7 +80,7 @@ export const operations: Recipe[] = [
     id: 'backoff',
     name: 'Try again with growing pauses',
     use: 'Operations',
-    description: 'A step that may fail is tried three times; another way is taken when it does not recover.',
+    description: 'Tries a step up to three times, and takes another path if it still fails.',
     inputs: { works: { type: 'boolean', title: 'Works', default: true } },
     steps: [
       [
@@ -99,7 +99,7 @@ export const operations: Recipe[] = [
     id: 'batches',
     name: 'Work in batches',
     use: 'Operations',
-    description: 'Cuts a long list into pieces of a size and handles piece after piece.',
+    description: 'Splits a long list into batches and processes them one after another.',
     inputs: { items: list([1, 2, 3, 4, 5, 6, 7], { type: 'number' }), size: number(3, 'Size') },
     steps: [
       [

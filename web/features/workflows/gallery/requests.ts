@@ -5,7 +5,7 @@ export const requests: Recipe[] = [
     id: 'webhook-answer',
     name: 'Answer a webhook',
     use: 'Webhooks and requests',
-    description: 'A small service: takes a request and answers it. Add a webhook that responds with the node.',
+    description: 'A small service that accepts a request and answers it. Add a webhook that responds with the node.',
     inputs: { name: text('world', 'Name') },
     steps: [
       ['make', 'set', 'Greeting', { values: { text: cel('"Hello, " + input.name') } }],
@@ -16,7 +16,7 @@ export const requests: Recipe[] = [
     id: 'webhook-guard',
     name: 'Take orders from a shop',
     use: 'Webhooks and requests',
-    description: 'Checks what a shop sends, refuses what is incomplete, and keeps the rest.',
+    description: 'Checks the orders that a shop sends, rejects incomplete ones and stores the rest.',
     inputs: { id: text('A-1042', 'Order'), email: text('ada@example.com', 'E-mail'), total: number(42, 'Total') },
     steps: [
       [
@@ -35,7 +35,7 @@ export const requests: Recipe[] = [
     id: 'fetch-page',
     name: 'Fetch and keep an answer',
     use: 'Webhooks and requests',
-    description: 'Calls an address, retries when it is away, and keeps what came back.',
+    description: 'Calls an address, retries if it is unavailable, and stores the response.',
     needs: 'Internet access',
     inputs: { url: text('https://example.com/', 'Address') },
     steps: [
@@ -48,7 +48,7 @@ export const requests: Recipe[] = [
     id: 'check-sites',
     name: 'Are our sites up?',
     use: 'Webhooks and requests',
-    description: 'Looks at several addresses at once and tells what is down. Good on a schedule.',
+    description: 'Checks several addresses at once and reports which are down. Suitable for a schedule.',
     needs: 'Internet access',
     inputs: { sites: list(['https://example.com/', 'https://example.org/'], { type: 'string' }) },
     steps: [
@@ -79,7 +79,8 @@ export const requests: Recipe[] = [
     id: 'post-json',
     name: 'Send a record to another system',
     use: 'Webhooks and requests',
-    description: 'Posts JSON. Choose a stored credential in the step, so that the key is in no workflow.',
+    description:
+      'Sends JSON in a POST request. Choose a stored credential in the step, so that no workflow contains the key.',
     needs: 'A credential of the other system',
     inputs: { url: text('https://example.com/api', 'Address'), record: { type: 'object', default: { name: 'Ada' } } },
     steps: [['send', 'http.request', 'Send', { method: 'POST', url: ref('input.url'), json: ref('input.record') }]],
@@ -106,9 +107,9 @@ export const requests: Recipe[] = [
   }),
   recipe({
     id: 'poll-until-done',
-    name: 'Ask until it is done',
+    name: 'Poll until it is done',
     use: 'Webhooks and requests',
-    description: 'Repeats a step until its answer says that it is finished.',
+    description: 'Repeats a step until its result is final.',
     steps: [
       [
         'poll',
