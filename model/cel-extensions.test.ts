@@ -9,7 +9,7 @@ import { looksNear } from './pattern.ts'
 import { hexOf, hmacSha256, sha256 } from './sha256.ts'
 
 // Functions beyond the core of CEL: what each function refuses, and that no function does more work than it spends
-// steps for. The examples in cel-help.ts, which are also tests, cover the results.
+// steps for. The examples in cel-help-table.ts, which are also tests, cover the results.
 
 const ROOTS = new Set(['input', 'execution'])
 const input = {

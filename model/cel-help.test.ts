@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { compileCel, evaluateCel } from './cel.ts'
 import { FUNCTIONS, METHODS, NAMESPACES } from './cel-functions.ts'
-import { FUNCTION_HELP } from './cel-help.ts'
+import { FUNCTION_HELP } from './cel-help-table.ts'
 import { MACROS } from './cel-macros.ts'
 import { momentOf } from './cel-runtime.ts'
 

@@ -53,7 +53,7 @@ function printNode({ type, title, description, args_schema, output_schema, ports
 
 ${description}
 
-${rows.length === 0 ? 'It takes no arguments.' : `| argument | type | required | meaning |\n|---|---|---|---|\n${rows.join('\n')}`}
+${rows.length === 0 ? 'It has no arguments.' : `| argument | type | required | meaning |\n|---|---|---|---|\n${rows.join('\n')}`}
 
 - **Output**: ${typeOf(output_schema)}${
     isObject(output_schema.properties)

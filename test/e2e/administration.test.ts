@@ -135,7 +135,7 @@ describe.skipIf(noBrowser)('administration', () => {
     await page.goto(`/workflows/${workflow_id}/access`)
     await page.getByRole('button', { name: 'New token', exact: true }).click()
     await page.getByLabel('Name', { exact: true }).fill('Repository')
-    await page.getByLabel('How callers prove themselves').selectOption('github')
+    await page.getByLabel('Authentication of callers').selectOption('github')
     await page.getByRole('dialog').getByRole('button', { name: 'Create token' }).click()
     const address = (await page.getByTestId('copy-text').nth(1).textContent())!
     expect(address).toMatch(/\/api\/webhooks\/in\/whk_/)

@@ -176,9 +176,9 @@ describe.skipIf(noBrowser)('around the work', () => {
       await page.getByRole('button', { name: 'Notifications, 1 unread' }).first().waitFor()
       isCut = true
       for (const socket of open) await socket.close()
-      await page.getByText('The service cannot be reached.').waitFor()
+      await page.getByText('Cannot reach the service. Trying again').waitFor()
       isCut = false
-      await page.getByText('The service cannot be reached.').waitFor({ state: 'hidden' })
+      await page.getByText('Cannot reach the service. Trying again').waitFor({ state: 'hidden' })
     } finally {
       isCut = false
     }

@@ -34,7 +34,7 @@ describe.skipIf(noBrowser)('event destinations', () => {
     await page.getByText('approval.*, execution.failed, job.*').waitFor()
 
     await page.getByRole('button', { name: 'New secret' }).click()
-    await page.getByRole('button', { name: 'Make a new secret' }).click()
+    await page.getByRole('button', { name: 'Create a new secret' }).click()
     await page.getByRole('heading', { name: 'The new signing secret' }).waitFor()
     await page.keyboard.press('Escape')
 

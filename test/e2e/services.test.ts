@@ -85,7 +85,7 @@ describe.skipIf(noBrowser)('services', () => {
     await page.getByText('custom.shop').waitFor()
 
     await choose('New shop')
-    await dialog.getByText('Replaces the service of this name').waitFor()
+    await dialog.getByText('Replaces the service with this name').waitFor()
     await dialog.getByRole('button', { name: 'Replace' }).click()
     await page.getByText('New shop', { exact: true }).waitFor()
 

@@ -27,7 +27,7 @@ describe.skipIf(noBrowser)('the start of runs', () => {
     const rules = page.locator('section', { hasText: 'When runs start' })
     await rules.getByLabel('Runs at once').fill('1')
     await rules.getByLabel('For each value of').fill('input.customer')
-    await rules.getByLabel('A run that waits').selectOption('live')
+    await rules.getByLabel('A waiting run').selectOption('live')
     await rules.getByRole('button', { name: 'Save' }).click()
     await eventually(async () => (await workflow()).settings).toEqual({
       concurrency: { key: { $cel: 'input.customer' }, limit: 1, count: 'live', when_full: 'queue' },
@@ -86,7 +86,7 @@ describe.skipIf(noBrowser)('the start of runs', () => {
     ])
 
     await page.getByRole('button', { name: 'Switch off' }).click()
-    await page.getByText('Off: it starts nothing').waitFor()
+    await page.getByText('Off: it starts no runs').waitFor()
     expect(await triggers()).toMatchObject([{ enabled: false }])
 
     // The trigger is shown before the first step, and is enabled and deleted there.

@@ -57,7 +57,7 @@ export const pages = ({ at }: Shown): Shot[] => [
   { name: 'run-timer', path: at.run_timer!, ready: 'Until the first day' },
   { name: 'run-failed', path: at.run_failed!, ready: 'rolls are missing' },
   { name: 'approvals', path: '/approvals', ready: 'Content under review' },
-  { name: 'questions', path: '/questions', ready: 'Kept answers' },
+  { name: 'questions', path: '/questions', ready: 'Saved answers' },
   { name: 'notifications', path: '/notifications', ready: 'Stock of undyed' },
   { name: 'datasets', path: '/datasets', ready: 'Leads of October' },
   { name: 'datasets-import', path: '/datasets/import', ready: 'Import' },

@@ -56,7 +56,7 @@ export const RestoredNotice = ({ at, onDiscard, onClose }: { at: string; onDisca
 export function NewerNotice({ version, onLook }: { version: WorkflowVersion; onLook(): void }) {
   const nameOf = usePeople()
   return (
-    <Notice tone="warn" icon={TriangleAlert} actions={<NoticeButton onClick={onLook}>Look</NoticeButton>}>
+    <Notice tone="warn" icon={TriangleAlert} actions={<NoticeButton onClick={onLook}>View</NoticeButton>}>
       {nameOf(version.created_by)} saved version {version.number} <RelativeTime at={version.created_at} />. Your draft
       is based on an older version.
     </Notice>

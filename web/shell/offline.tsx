@@ -27,7 +27,7 @@ export function OfflineSign() {
       {isLost && (
         <p className="flex items-center gap-2 border-b border-line bg-waiting-soft px-4 py-2 text-waiting">
           <WifiOff aria-hidden className="size-4 shrink-0" />
-          The service cannot be reached. Trying again; what you typed is kept on this page.
+          Cannot reach the service. Trying again; your input is kept on this page.
         </p>
       )}
     </div>

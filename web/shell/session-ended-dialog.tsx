@@ -21,7 +21,7 @@ export function SessionEndedDialog({ me, onBack }: { me: Person; onBack(): void 
       open
       onClose={leave}
       title="Your session has ended"
-      description="Sign in again to continue. What you typed is still here."
+      description="Sign in again to continue. Your input is still here."
     >
       {asked ? (
         <SecondStep asked={asked} onDone={goOn} />

@@ -31,7 +31,7 @@ export function NextTimes({
       current = false
     }
   }, [cron, every_s, timezone])
-  if (times === null) return <p className="text-xs text-danger">This is not a cron line of five fields.</p>
+  if (times === null) return <p className="text-xs text-danger">This is not a cron expression with five fields.</p>
   if (times.length === 0) return null
   return (
     <div>

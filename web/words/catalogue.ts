@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { FUNCTION_HELP } from '#model/cel-help'
+import { FUNCTION_HELP } from '#model/cel-help-table'
 import { mailTexts } from '#model/mail-texts'
 import { composedTexts, noticeTexts, phraseTexts } from '#model/notice-texts'
 import { notificationKinds } from '#model/notification-kinds'

@@ -40,11 +40,11 @@ describe('a message of the service', () => {
     ['The offer of the workflow "Pay" was declined', 'Das Angebot des Workflows "Pay" wurde abgelehnt'],
     ['The subscription to Team is on trial', 'Das Abonnement von Team ist in der Probezeit'],
     ['The subscription to Team is past due', 'Das Abonnement von Team ist überfällig'],
-    ['Four fifths of the budget of the workflow "Pay" are spent', /Budgets aufgebraucht: der Workflow "Pay"$/],
+    ['80 % of the budget of the workflow "Pay" is spent', /Budgets aufgebraucht: der Workflow "Pay"$/],
     ['$16.00 of $20.00 this month.', '$16.00 von $20.00 pro Monat.'],
     [
-      '$20.00 of $20.00 this day. No model is asked until the next one begins or the budget is raised.',
-      /^\$20.00 von \$20.00 pro Tag\. Bis der nächste beginnt/,
+      '$20.00 of $20.00 this day. No model is called until the next period starts or the budget is raised.',
+      /^\$20.00 von \$20.00 pro Tag\. Bis der nächste Zeitraum beginnt/,
     ],
     [
       '"Pay": 40 % of 10 runs failed within 15 min. The limit is 20 %.',

@@ -273,7 +273,7 @@ test.each([
 })
 
 test.each([
-  ['duration', 90.04, 60, '95 of 100 runs took up to 90 s within 15 min. The limit is 60 s.'],
+  ['duration', 90.04, 60, '95 % of runs took up to 90 s in the last 15 min. The limit is 60 s.'],
   ['queue_age', 7_200, 600, 'The oldest run has waited for 2 h. The limit is 10 min.'],
   ['silence', 200_000, 86_400, 'No run was started for 2 days. The limit is 24 h.'],
   ['budget', 0.805, 0.8, '80.5 % of a budget are spent. The limit is 80 %.'],

@@ -52,7 +52,7 @@ const recipientsOf = async (tx: Tx, rule: Row): Promise<string[]> =>
 async function notify(tx: Tx, rule: Row, what: 'firing' | 'resolved', measured: Measured): Promise<void> {
   const { workspace_id: workspaceId, rule_id, kind, workflow_id, threshold, window_s } = rule
   const value = measured?.value ?? null
-  const title = what === 'firing' ? `Alert: ${rule.name}` : `Over: ${rule.name}`
+  const title = what === 'firing' ? `Alert: ${rule.name}` : `Resolved: ${rule.name}`
   const body = bodyOf({ kind, workflow: rule.workflow, value, threshold, window_s, runs: measured?.runs })
   const id = toWire('alr', rule_id)
   await emitEvent(tx, {

@@ -23,7 +23,7 @@ const measured = ({ kind, value, window_s, runs }: Said): string => {
     case 'failure_rate':
       return `${percent(value)} of ${runs ?? 0} runs failed within ${span(window_s)}.`
     case 'duration':
-      return `95 of 100 runs took up to ${span(value)} within ${span(window_s)}.`
+      return `95 % of runs took up to ${span(value)} in the last ${span(window_s)}.`
     case 'queue_age':
       return `The oldest run has waited for ${span(value)}.`
     case 'silence':

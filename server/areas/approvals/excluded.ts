@@ -12,15 +12,15 @@ const REASONS: Record<GateInitiator['kind'], string> = {
   embed_token: 'created the embed token that started it',
   template: 'added the workflow to the template that started it',
   channel: 'set up the channel that started it',
-  schedule: 'made the schedule that started it',
+  schedule: 'created the schedule that started it',
   job: 'owned the job that started it',
-  suite: 'made the suite that started it',
+  suite: 'created the suite that started it',
   execution: 'activated the workflow that started it as a sub-workflow',
   error_workflow: 'activated the workflow whose failure started it',
   retry: 'retried the execution',
   event: 'sent the event that started it',
   editor: 'edited the arguments',
-  service_account: 'made the service account that led to it, or one of its keys',
+  service_account: 'created the service account that started it, or one of its keys',
 }
 
 /** Returns the initiators. A gate that an older release opened knows only who started the execution. */

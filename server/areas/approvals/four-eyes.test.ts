@@ -171,7 +171,8 @@ describe('a person may not approve an execution that they led to', () => {
     const execution = await runAfter(() =>
       service().sql('update schedules set next_run_at = now() where workflow_id = $1', [fromWire('wf', own)]),
     )
-    const reason = 'activated the workflow that started it as a sub-workflow and also made the schedule that started it'
+    const reason =
+      'activated the workflow that started it as a sub-workflow and also created the schedule that started it'
     await needsVera(execution, reason, 'schedule')
   })
 

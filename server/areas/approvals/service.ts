@@ -243,7 +243,7 @@ export async function delegateVote(
   await deliverEvent(ctx.tx, {
     workspaceId: gate.workspace_id,
     kind: 'approval.delegated',
-    title: `${ctx.person.name} handed you a vote: ${gate.title}`,
+    title: `${ctx.person.name} delegated a vote to you: ${gate.title}`,
     data: { request_id: toWire('apr', request_id) },
     link: `/approvals/${toWire('apr', request_id)}`,
     to: [user_id],

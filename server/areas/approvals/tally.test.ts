@@ -148,7 +148,7 @@ describe('the reason to exclude a person', () => {
     [
       'the person created the schedule',
       gate([link('schedule', 'ann'), link('person', 'bob')]),
-      'made the schedule that started it',
+      'created the schedule that started it',
     ],
     [
       'the person is an initiator in two ways',

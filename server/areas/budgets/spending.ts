@@ -51,7 +51,7 @@ export async function reserve(
       'budget_exceeded',
       `The budget of ${scopeName(row)} is ${money(row.amount)} a ${row.per}, and ${money(row.spent)} are spent. ` +
         (row.spent >= row.amount
-          ? 'No model is asked until the next one begins or the budget is raised.'
+          ? 'No model is called until the next period starts or the budget is raised.'
           : `This call could cost ${money(couldCost)}${held > 0 ? ` and others under way ${money(held)}` : ''}, so it is not made.`),
     )
   }
@@ -85,11 +85,11 @@ export async function notifySpent(
       title:
         state === 'exceeded'
           ? `The budget of ${scopeName(row)} is spent`
-          : `Four fifths of the budget of ${scopeName(row)} are spent`,
+          : `80 % of the budget of ${scopeName(row)} is spent`,
       body:
         `${money(row.spent)} of ${money(row.amount)} this ${row.per}.` +
         (state === 'exceeded' && row.hard
-          ? ' No model is asked until the next one begins or the budget is raised.'
+          ? ' No model is called until the next period starts or the budget is raised.'
           : ''),
       data: { scope },
       link: '/budgets',

@@ -81,7 +81,7 @@ export const reassignCompany: OnMemberRemoved = async (tx, { workspaceId, userId
     workspaceId,
     kind: 'company.passed_on',
     title: `The company "${passed.name}" is yours now`,
-    body: 'Its owner left the last of its workspaces they were in.',
+    body: 'Its owner is no longer in any of its workspaces.',
     data: { company_id: toWire('co', passed.company_id) },
     to: [passed.owner_id],
   })

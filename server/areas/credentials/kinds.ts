@@ -109,7 +109,7 @@ export const kindForms: Record<CredentialKind, KindForm> = {
     config_schema: form(
       {
         name: text('Header', { pattern: NAME, maxLength: 128 }),
-        prefix: { type: 'string', title: 'Written before the value', maxLength: 100, pattern: '^[\\x20-\\x7e]*$' },
+        prefix: { type: 'string', title: 'Prefix of the value', maxLength: 100, pattern: '^[\\x20-\\x7e]*$' },
       },
       ['name'],
     ),
@@ -139,7 +139,7 @@ export const kindForms: Record<CredentialKind, KindForm> = {
         client_id: text('Client id'),
         scopes,
         client_auth: clientAuth,
-        token_parameters: parameters('More parameters of the token request'),
+        token_parameters: parameters('Additional parameters of the token request'),
       },
       ['token_url', 'client_id'],
     ),
@@ -156,8 +156,8 @@ export const kindForms: Record<CredentialKind, KindForm> = {
         client_id: text('Client id'),
         scopes,
         client_auth: clientAuth,
-        authorize_parameters: parameters('More parameters of the authorization address'),
-        token_parameters: parameters('More parameters of the token request'),
+        authorize_parameters: parameters('Additional parameters of the authorization address'),
+        token_parameters: parameters('Additional parameters of the token request'),
       },
       ['authorize_url', 'token_url', 'client_id'],
     ),

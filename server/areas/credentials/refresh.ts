@@ -135,7 +135,7 @@ async function notifyNeedsReconnect(
       workspaceId,
       kind: 'credential.needs_reconnect',
       title: `"${marked.name}" must be connected again`,
-      body: `The service no longer accepts it (${problem}). What uses it waits until somebody has connected it again.`,
+      body: `The service no longer accepts it (${problem}). Workflows and jobs that use it wait until it is connected again.`,
       data: { credential_id: id },
       link: `/credentials/${id}`,
       to: marked.owner_id === null ? await tokenStore.listWorkspaceOwners(tx, workspaceId) : [marked.owner_id],

@@ -9,8 +9,8 @@ export const offMessages: Record<OffReason, string> = {
   owner_left: 'The person it acted for has left the workspace. Anyone who switches it on takes their place.',
   no_access: 'The person it acts for may no longer see the workflow, or the workflow was deleted.',
   failing: 'The receiver accepted nothing for three days.',
-  gone: 'The receiver answered 410: it takes no more events.',
-  too_many: 'More events wait than are kept. The receiver takes them too slowly.',
+  gone: 'The receiver answered 410: it accepts no more events.',
+  too_many: 'Too many events are waiting. The receiver accepts them too slowly.',
 }
 
 /** Notifies people once, by the first process that runs this. */

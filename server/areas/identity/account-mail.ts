@@ -41,7 +41,7 @@ const paragraphs = (...texts: string[]): string => `${texts.join('\n\n')}\n`
 export const confirmSignUpMail = (link: string, { say }: Words): Text => ({
   subject: say('Confirm your account'),
   text: paragraphs(
-    say('Somebody, probably you, made an account with this address.'),
+    say('Someone, probably you, created an account with this address.'),
     `${say('Open this link and enter the password you chose; it works once, for 24 hours:')}\n${link}`,
     say('If it was not you, do nothing: there is no account yet.'),
   ),
@@ -50,8 +50,8 @@ export const confirmSignUpMail = (link: string, { say }: Words): Text => ({
 export const alreadyThereMail = (base: string, { say }: Words): Text => ({
   subject: say('You have an account already'),
   text: paragraphs(
-    say('Somebody, probably you, tried to make an account with this address. There is one already.'),
-    `${say('Sign in: {0}', [`${base}/sign-in`])}\n${say('Forgotten the password: {0}', [`${base}/forgot-password`])}`,
+    say('Someone, probably you, tried to create an account with this address. It already exists.'),
+    `${say('Sign in: {0}', [`${base}/sign-in`])}\n${say('Reset your password: {0}', [`${base}/forgot-password`])}`,
     say('If it was not you, do nothing.'),
   ),
 })
@@ -64,7 +64,7 @@ export const verifyMail = (link: string, { say }: Words): Text => ({
 export const resetMail = (link: string, { say }: Words): Text => ({
   subject: say('Choose a new password'),
   text: paragraphs(
-    say('Somebody, probably you, asked to replace the password of the account with this address.'),
+    say('Someone, probably you, asked to reset the password of the account with this address.'),
     `${say('Open this link to choose a new one; it works once, for one hour:')}\n${link}`,
     say('If it was not you, do nothing: your password stays as it is.'),
   ),

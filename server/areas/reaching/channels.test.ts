@@ -198,7 +198,7 @@ describe.each(names)('in %s', (name) => {
     expect(items).toMatchObject([{ channel: name, sender_name: expect.any(String) }])
     const count = fakes[name].sent.length
     await here.call(ways[name].direct('link heddle-abcdefghjkmn'))
-    expect((await sentAfter(name, count)).text).toContain('not valid')
+    expect((await sentAfter(name, count)).text).toContain('no longer valid')
     expect((await here.person.call('DELETE', `/api/notifications/identities/${items[0].identity_id}`)).status).toBe(204)
     const execution = await start(gate([here.person]))
     await until(async () => (await votesOf(execution))?.status === 'open', 'the gate')
@@ -220,7 +220,7 @@ test('Slack shows only to the person why a button had no effect, and the service
   await press(buttons!.Approve!, 'U0OTHER')
   await press('h1.forged', 'U0FORGER')
   expect(toldTo('U0OTHER')).toEqual(['This was sent to somebody else.'])
-  expect(toldTo('U0FORGER')).toEqual(['This button does not work any more.'])
+  expect(toldTo('U0FORGER')).toEqual(['This button no longer works.'])
   await press(buttons!.Approve!, 'U0PERSON')
   await statusOf(execution, 'succeeded')
   expect(toldTo('U0PERSON')).toEqual([])

@@ -39,7 +39,7 @@ function buttonsOf(
   { say }: MailWords,
 ): Button[] {
   if (matter.kind === 'clarification') return [{ label: say('Answer'), url: answerUrl }]
-  if (!isWhole) return [{ label: say('Read all of it and vote'), url: answerUrl }]
+  if (!isWhole) return [{ label: say('Read everything and vote'), url: answerUrl }]
   return [
     { label: say('Approve'), url: `${answerUrl}?decision=approve` },
     { label: say('Reject'), url: `${answerUrl}?decision=reject` },
@@ -64,7 +64,7 @@ export function mailOf(parts: MailParts, words: MailWords): { subject: string; t
   const foot = [
     say('Workspace: {0}', [workspace]),
     say('In the console: {0}', [consoleUrl]),
-    say('Which mails you get: {0}', [preferencesUrl]),
+    say('Mail settings: {0}', [preferencesUrl]),
   ]
   const text = [...lines.filter((line) => line !== ''), foot.join('\n')].join('\n\n')
   const html = `<!doctype html><html lang="${words.language}"><body style="font-family:sans-serif;line-height:1.5">
@@ -74,7 +74,7 @@ ${shown.text ? `<pre style="background:#f4f4f5;padding:12px;white-space:pre-wrap
 ${hash ? `<p style="color:#71717a;font-size:.8em">${escapeHtml(hash)}</p>` : ''}
 ${buttons.map(({ label, url }) => `<a href="${escapeHtml(url)}" style="display:inline-block;padding:8px 16px;margin-right:8px;border:1px solid #71717a;border-radius:6px;text-decoration:none">${escapeHtml(label)}</a>`).join('\n')}
 <p style="color:#71717a;font-size:.85em">${escapeHtml(until)}</p>
-<p style="color:#71717a;font-size:.85em">${escapeHtml(workspace)} · <a href="${escapeHtml(consoleUrl)}">${escapeHtml(say('Open in the console'))}</a> · <a href="${escapeHtml(preferencesUrl)}">${escapeHtml(say('Which mails you get'))}</a></p>
+<p style="color:#71717a;font-size:.85em">${escapeHtml(workspace)} · <a href="${escapeHtml(consoleUrl)}">${escapeHtml(say('Open in the console'))}</a> · <a href="${escapeHtml(preferencesUrl)}">${escapeHtml(say('Mail settings'))}</a></p>
 </body></html>`
   return { subject: oneLine(title).slice(0, 300), text, html }
 }

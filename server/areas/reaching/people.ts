@@ -16,7 +16,7 @@ import type { InteractionTokens } from './tokens.ts'
 // What members of the workspace do in a channel besides talking with its assistant: they link their account and press
 // buttons. The vendor has authenticated them before this code runs.
 
-const NOT_KNOWN = 'This button does not work any more.'
+const NOT_KNOWN = 'This button no longer works.'
 const NOT_YOURS = 'This was sent to somebody else.'
 const SIGN_IN = 'This workspace asks for a second factor. Answer in the console.'
 
@@ -103,7 +103,7 @@ export function makePeople(parts: PeopleParts) {
         if (direct !== true)
           return tell(say('Write this to me directly, not where others read it. Ask for a new code first.'))
         const taken = await identities.takeCode(tx, workspaceId, config.config_id, hashSecret(`${workspaceId}:${code}`))
-        if (!taken) return tell(say('This code is not valid any more. Ask for a new one in the console.'))
+        if (!taken) return tell(say('This code is no longer valid. Request a new one in the console.'))
         await enterScope(tx, { workspaceId, userId: taken.user_id })
         const { name, language } = await identities.bind(tx, workspaceId, {
           userId: taken.user_id,
@@ -112,7 +112,7 @@ export function makePeople(parts: PeopleParts) {
           address,
         })
         const own = mailWords(language ?? languageOf(sender.locale))
-        await tell(own.say('Done. You are {0} here: votes and questions for you come to this chat.', [name]))
+        await tell(own.say('Done. You are {0} here. Votes and questions for you are sent to this chat.', [name]))
       })
     },
   }

@@ -180,7 +180,7 @@ export const makeSendCode =
   async (message: store.Addressed, code: string): Promise<void> => {
     const { say, notice } = mailWords(message.language)
     const about = say(
-      'It is about “{0}” and works for ten minutes. If you did not ask for it, somebody else has your link: do not pass the code on.',
+      'The code is for “{0}” and is valid for ten minutes. If you did not request it, someone else has your link: do not share the code.',
       [notice(message.title)],
     )
     await mail.send({

@@ -151,7 +151,7 @@ async function notifyFailed({ due, row, within, called }: Look, problem: string)
       workspaceId: due.workspace_id,
       kind: 'trigger.renewal_failed',
       title: `A trigger at ${called.service.title} could not be renewed`,
-      body: `${problem}. It is tried again until the registration ends; from then on the vendor sends nothing.`,
+      body: `${problem}. The renewal is retried until the subscription expires; after that, the vendor sends no events.`,
       data: { trigger_id, workflow_id },
       link: `/workflows/${workflow_id}`,
       to: [...new Set([row.principal_id, ...(row.created_by === null ? [] : [row.created_by])])],

@@ -58,7 +58,7 @@ async function assignTo(tx: Tx, workspaceId: string, userId: string, heirId: str
     workspaceId,
     kind: 'workflow.passed_on',
     title: names.length === 1 ? `"${names[0]}" is yours now` : `${names.length} workflows and templates are yours now`,
-    body: `Their owner left the workspace: ${names.join(', ').slice(0, 500)}. What runs of them do, they do with your rights.`,
+    body: `Their owner left the workspace: ${names.join(', ').slice(0, 500)}. Their runs now use your rights.`,
     link: '/workflows',
     to: [heirId],
   })
@@ -100,7 +100,7 @@ async function notifyUnusable(
     await deliverEvent(tx, {
       workspaceId,
       kind: 'workflow.not_allowed',
-      title: `"${name}" uses what you may not use`,
+      title: `"${name}" uses resources that you may not use`,
       body: `The person it acted for left the workspace, and it acts for you now. It fails where it uses: ${unusable.slice(0, MAX_NAMED).join(', ')}. Ask for access, or change the workflow.`,
       data: { workflow_id: toWire('wf', workflow_id), not_allowed: unusable.slice(0, MAX_NAMED) },
       link: `/workflows/${toWire('wf', workflow_id)}`,

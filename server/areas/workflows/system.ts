@@ -9,7 +9,7 @@ export type SystemWorkflow = { slug: string; name: string; description: string; 
 const echo: SystemWorkflow = {
   slug: 'echo',
   name: 'Echo',
-  description: 'Gives back what it is given. For trying out the service.',
+  description: 'Returns its input. For testing the service.',
   definition: withInputs(
     { type: 'object' },
     buildGraph()

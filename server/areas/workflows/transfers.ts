@@ -159,5 +159,5 @@ async function startersText(tx: Tx, workspaceId: string, workflowId: string): Pr
   const found = Object.entries(counts).flatMap(([kind, count]) =>
     count === 0 ? [] : [`${count} ${NAMES[kind as keyof typeof NAMES]}`],
   )
-  return found.length === 0 ? '' : ` It is started by ${found.join(', ')}: look them through.`
+  return found.length === 0 ? '' : ` It is started by ${found.join(', ')}. Check them.`
 }

@@ -1,4 +1,4 @@
-import { FUNCTION_HELP } from '#model/cel-help'
+import { FUNCTION_HELP } from '#model/cel-help-table'
 import { momentOf } from '#model/cel-runtime'
 import type { Json } from '#model/definition'
 import { ExpressionFailure, resolveValue, type Scope } from '#model/expressions'

@@ -1,5 +1,5 @@
 import type { Completion, CompletionContext, CompletionResult, CompletionSource } from '@codemirror/autocomplete'
-import type { FunctionHelp } from '#model/cel-help'
+import type { FunctionHelp } from '#model/cel-help-table'
 import { parseReference } from '#model/reference'
 import { t } from '#web/words/language.ts'
 import { type Branch, branchesOf, type Source } from '../document/upstream.ts'

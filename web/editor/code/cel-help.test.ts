@@ -1,7 +1,7 @@
 import { CompletionContext } from '@codemirror/autocomplete'
 import { EditorState } from '@codemirror/state'
 import { expect, test } from 'vitest'
-import { FUNCTION_HELP } from '#model/cel-help'
+import { FUNCTION_HELP } from '#model/cel-help-table'
 import { completeData, placeOf, wordAt } from './cel-completion.ts'
 import { faultFor } from './fault-place.ts'
 

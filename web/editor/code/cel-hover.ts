@@ -1,5 +1,5 @@
 import type { HoverTooltipSource } from '@codemirror/view'
-import type { FunctionHelp } from '#model/cel-help'
+import type { FunctionHelp } from '#model/cel-help-table'
 import { t } from '#web/words/language.ts'
 import type { Source } from '../document/upstream.ts'
 import { short } from '../fields/short.ts'

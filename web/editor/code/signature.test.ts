@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { FUNCTION_HELP } from '#model/cel-help'
+import { FUNCTION_HELP } from '#model/cel-help-table'
 import { callAt } from './call-at.ts'
 import { jsonataSignature } from './program-completion.ts'
 import { celSignature, type SignatureSource, signatureOf } from './signature.ts'

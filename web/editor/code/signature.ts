@@ -1,6 +1,6 @@
 import { type Extension, StateEffect, StateField } from '@codemirror/state'
 import { EditorView, showTooltip, type Tooltip } from '@codemirror/view'
-import type { FunctionHelp } from '#model/cel-help'
+import type { FunctionHelp } from '#model/cel-help-table'
 import { callAt } from './call-at.ts'
 
 // Shows the signature of a function while its arguments are typed, with the argument at the cursor in bold.

@@ -38,10 +38,10 @@ export function CommentsPanel({ workflow }: { workflow: Workflow }) {
       <div className="flex flex-wrap items-center gap-2 px-4 pb-2 text-xs">
         {about !== null && (
           <button type="button" className="text-accent underline" onClick={() => store.set({ about: null })}>
-            Show those of all nodes
+            Show the comments of all nodes
           </button>
         )}
-        <Switch label="With those that are done" checked={withDone} onCheckedChange={setWithDone} />
+        <Switch label="Include resolved comments" checked={withDone} onCheckedChange={setWithDone} />
       </div>
       <NewComment key={about} workflow={workflow} about={about} aboutName={about === null ? null : nameOf(about)} />
       <div className="min-h-0 flex-1 overflow-y-auto px-4 pb-4">
@@ -127,7 +127,7 @@ function NewComment({
         className={`${inputClass} py-2`}
       />
       {offered.length > 0 && (
-        <ul aria-label="People to name" className="mt-1 rounded-md border border-line bg-raised p-1">
+        <ul aria-label="People to mention" className="mt-1 rounded-md border border-line bg-raised p-1">
           {offered.map(({ user_id, name }) => (
             <li key={user_id}>
               <button

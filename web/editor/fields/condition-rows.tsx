@@ -20,7 +20,7 @@ export function ConditionRows({ label, value: { join, rows }, onChange }: Props)
       {rows.length === 0 && <p className="text-ink-3">Always true.</p>}
       {rows.length > 1 && (
         <SelectInput
-          aria-label="Rows are joined by"
+          aria-label="Combine rows with"
           disabled={readOnly}
           value={join}
           onChange={(event) => onChange({ join: event.currentTarget.value as Conditions['join'], rows })}

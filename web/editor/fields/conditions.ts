@@ -12,7 +12,7 @@ export const operators = {
   contains: t('contains'),
   startsWith: t('starts with'),
   endsWith: t('ends with'),
-  has: t('is there'),
+  has: t('exists'),
   '!has': t('is missing'),
 } as const
 export type Operator = keyof typeof operators

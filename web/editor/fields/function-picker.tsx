@@ -1,5 +1,5 @@
 import { type KeyboardEvent, useMemo, useState } from 'react'
-import type { FunctionHelp } from '#model/cel-help'
+import type { FunctionHelp } from '#model/cel-help-table'
 import { cx } from '#web/ui/cx.ts'
 import { type Check, useCheck } from '../check/load.ts'
 import { SearchBox } from '../search-box.tsx'

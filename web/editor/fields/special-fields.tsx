@@ -64,7 +64,7 @@ export function QuorumField({ value, onChange, id }: ValueProps & { id: string }
       >
         <option value="any">One approval is enough</option>
         <option value="all">All must approve</option>
-        <option value="n_of">A number must approve</option>
+        <option value="n_of">A minimum number must approve</option>
         <option value="cel">CEL rule</option>
       </SelectInput>
       {sort === 'n_of' && (

@@ -95,7 +95,7 @@ export function RunningForm({ node, change }: { node: Node; change: Change }) {
           <Labelled
             id={`${id}-longest`}
             label="Max wait (seconds)"
-            hint="No pause grows beyond it."
+            hint="The longest pause between attempts."
             problem={problemAt('/retry/max_backoff_s')}
           >
             <NumberInput
@@ -157,8 +157,8 @@ export function RunningForm({ node, change }: { node: Node; change: Change }) {
           value={node.finally ? 'last' : 'order'}
           onChange={(event) => set('finally', event.currentTarget.value === 'last' ? true : undefined)}
         >
-          <option value="order">In its place in the graph</option>
-          <option value="last">Always, when the run ends</option>
+          <option value="order">In the order of the graph</option>
+          <option value="last">Always, at the end of the run</option>
         </SelectInput>
       </Labelled>
       {(node.disabled || mayDisable(store, node.id)) && (
@@ -189,7 +189,7 @@ export function RunningForm({ node, change }: { node: Node; change: Change }) {
           }
         >
           <option value="all">Wait for all branches</option>
-          <option value="any">Start with the first branch</option>
+          <option value="any">Start when the first branch arrives</option>
         </SelectInput>
       </Labelled>
       <IdRow node={node} />

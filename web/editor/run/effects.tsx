@@ -30,7 +30,7 @@ export function effectsOf(doc: Graph, effects: Effects, pins: Pins): { words: st
     else if (isActing(node.type)) acting.push(titleOf(node))
   }
   const words = [
-    several(acting.length, t('1 step for real'), t('{0} steps for real')),
+    several(acting.length, t('1 real step'), t('{0} real steps')),
     several(pinned, t('1 step pinned'), t('{0} steps pinned')),
     several(mocked, t('1 step mocked'), t('{0} steps mocked')),
   ].filter(Boolean)
@@ -53,7 +53,7 @@ export function EffectsChoice() {
     <span className="flex items-center gap-2 max-lg:hidden">
       <span
         data-testid="effects"
-        title={acting.length > 0 ? `For real: ${acting.join(', ')}` : undefined}
+        title={acting.length > 0 ? `Real steps: ${acting.join(', ')}` : undefined}
         className="text-xs whitespace-nowrap text-ink-3 max-xl:hidden"
       >
         {words}

@@ -56,7 +56,7 @@ export function MockOutput({ id, begin }: { id: string; begin: unknown }) {
     )
   return (
     <section aria-label="Mocked output" className="flex w-full flex-col gap-1">
-      <p className="text-xs text-ink-2">Tries answer this step with:</p>
+      <p className="text-xs text-ink-2">Test runs use this output for the step:</p>
       <JsonArea label="Mocked output" value={pins[id] ?? {}} onJson={(output) => withPin(store, id, output)} />
       <div>
         <Button size="small" onClick={() => setEditing(false)}>

@@ -14,7 +14,7 @@ import { hasEnded, type Run } from './use-run.ts'
 export function RunBar({ run }: { run: Run }) {
   const store = useEditorStore()
   const execution = useEditor((state) => state.execution)
-  const cancel = useChange('cancelExecution', { failed: 'The run could not be cancelled' })
+  const cancel = useChange('cancelExecution', { failed: 'Could not cancel the run' })
   if (!run.own || !execution) return null
   return (
     <section

@@ -41,7 +41,7 @@ export function StartsDialog({
       onClose={onClose}
       size="large"
       title="How this workflow starts"
-      description="Each of these starts the version that is live. Anyone who may run it can also start it by hand."
+      description="Each of these starts the active version. Anyone who may run the workflow can also start it by hand."
     >
       {role === 'owner' && <ScheduleSection workflow={workflow} />}
       <WebhookTokens workflow={workflow} role={role} />

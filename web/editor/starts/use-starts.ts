@@ -50,7 +50,7 @@ export function useStarts(workflow: Workflow, isWanted = true): Start[] {
     off = false,
   ): Start => ({ key: `${kind} ${id}`, kind, id, icon, what, detail, off })
   return [
-    start('hand', '', Hand, ['By hand', 'Run, or the API']),
+    start('hand', '', Hand, ['By hand', 'With Run, or through the API']),
     ...(schedules.data?.items ?? []).map((schedule) =>
       start(
         'schedule',

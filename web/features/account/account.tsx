@@ -47,7 +47,7 @@ export function AccountPage() {
 function Address() {
   const { user } = useMe()
   const options = useApi('getAuthOptions')
-  const send = useChange('sendVerification', { done: 'A mail with a link is on its way', failed: 'No mail was sent' })
+  const send = useChange('sendVerification', { done: 'We sent a mail with a link', failed: 'No mail was sent' })
   if (user.email_verified_at !== null || !options.data?.mail) return user.email
   return (
     <span className="flex flex-wrap items-center gap-2">

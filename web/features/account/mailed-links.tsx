@@ -68,9 +68,13 @@ export function ConfirmEmailPage() {
 
 export function ForgotPasswordPage() {
   const [asked, setAsked] = useState(false)
-  if (asked) return <CheckMail what="If this address has an account, a mail with a link is on its way." />
+  if (asked) return <CheckMail what="If this address has an account, we sent a mail with a link." />
   return (
-    <WayIn title="Forgotten password" lead="You get a mail with a link to choose a new one." below={<SignInLink />}>
+    <WayIn
+      title="Forgotten password"
+      lead="You get a mail with a link to choose a new password."
+      below={<SignInLink />}
+    >
       <Form<{ email: string }>
         submit="Send the mail"
         onSubmit={async ({ email }) => {

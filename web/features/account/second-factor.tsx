@@ -24,7 +24,7 @@ const titleOf = (doing: Doing): string =>
       : doing === 'passkey'
         ? 'Add a passkey'
         : doing === 'codes'
-          ? 'Make new recovery codes?'
+          ? 'Create new recovery codes?'
           : `Remove ${doing.remove.name}?`
 
 const refresh = (): Promise<void> => queryClient.invalidateQueries({ queryKey: ['getSecondFactors'] })
@@ -74,7 +74,7 @@ export function SecondFactorSection() {
             {(totp || passkeys.length > 0) && (
               <Row title="Recovery codes" state={`${recovery_codes_left} left`}>
                 <Button size="small" onClick={() => setDoing('codes')}>
-                  Make new ones
+                  Create new codes
                 </Button>
               </Row>
             )}
@@ -130,7 +130,7 @@ function Change({ doing, onDone }: { doing: Doing; onDone(codes: string[] | null
     onDone(await apply(doing, again, name))
   }
   return (
-    <Form submit="Go on" onSubmit={run}>
+    <Form submit="Continue" onSubmit={run}>
       {doing === 'passkey' && (
         <Field name="name" label="Name" hint="A name that you recognize, such as the device.">
           <Input required maxLength={200} />

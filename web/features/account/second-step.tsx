@@ -40,7 +40,7 @@ export function SecondStep({ asked, onDone }: { asked: SecondFactorRequired; onD
           }}
         >
           {recovering ? (
-            <Field name="code" label="Recovery code" hint="One of the ten you kept; it works once.">
+            <Field name="code" label="Recovery code" hint="One of your ten recovery codes. Each works once.">
               <Input required autoFocus autoComplete="off" spellCheck={false} />
             </Field>
           ) : (
@@ -52,7 +52,7 @@ export function SecondStep({ asked, onDone }: { asked: SecondFactorRequired; onD
       )}
       {methods.includes('recovery_code') && (
         <button type="button" className="text-left text-ink-2 underline" onClick={() => setRecovering(!recovering)}>
-          {recovering ? 'Use another way' : 'Use a recovery code'}
+          {recovering ? 'Use another method' : 'Use a recovery code'}
         </button>
       )}
     </div>

@@ -27,7 +27,7 @@ export function SignUpPage() {
     }
     await enter()
   }
-  if (mailed) return <CheckMail what="A mail with a link to confirm the account is on its way." />
+  if (mailed) return <CheckMail what="We sent you a mail with a link to confirm your account." />
   return (
     <WayIn
       title="Create an account"

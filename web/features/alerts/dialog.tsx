@@ -54,7 +54,7 @@ export function AlertDialog({ rule, onClose }: { rule?: AlertRule | undefined; o
       onClose={onClose}
       title={rule ? `Change ${rule.name}` : 'New alert rule'}
       description={
-        rule ? kinds[kind].label : 'The people below get one notification when it begins and one when it is over.'
+        rule ? kinds[kind].label : 'The people below get one notification when the alert starts and one when it ends.'
       }
     >
       <Form<Values> submit="Save" onCancel={onClose} onSubmit={async (values) => save(values)}>

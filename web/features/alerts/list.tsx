@@ -29,7 +29,7 @@ export function AlertsPage() {
   return (
     <ListPage
       title="Alerts"
-      description="Rules that notify people when runs fail, take too long, stop or cost too much, and when that is over."
+      description="Rules that notify people when runs fail, take too long, stop or cost too much, and when the problem is over."
       what="the alert rules"
       list={rules}
       search={search}
@@ -37,7 +37,7 @@ export function AlertsPage() {
       empty={{
         icon: BellRing,
         title: 'No alert rules yet',
-        text: 'Add a rule to learn of failures before others notice them.',
+        text: 'Add a rule to be notified of failures before others notice them.',
       }}
       rowKey={(row) => row.rule_id}
       columns={[

@@ -7,7 +7,7 @@ type Kind = AlertRule['kind']
 export const kinds: Record<Kind, { label: string; unit: string; per: number; usual: string }> = {
   failure_rate: { label: 'Runs fail too often', unit: '% of runs', per: 0.01, usual: '20' },
   duration: { label: 'Runs take too long', unit: 'seconds (p95)', per: 1, usual: '60' },
-  queue_age: { label: 'Runs wait too long for their turn', unit: 'seconds', per: 1, usual: '60' },
+  queue_age: { label: 'Runs wait too long in the queue', unit: 'seconds', per: 1, usual: '60' },
   silence: { label: 'No run is started', unit: 'minutes', per: 60, usual: '1440' },
   budget: { label: 'A budget runs out', unit: '% spent', per: 0.01, usual: '80' },
 }

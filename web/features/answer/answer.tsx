@@ -126,8 +126,8 @@ function Ask({ interaction, token, onAnswered, onChanged }: Parts & { onAnswered
     return (
       <Form<{ code: string }> submit="Confirm" onSubmit={({ code }) => send(pending, code)}>
         <p>
-          We have sent a code to {interaction.person.reached_at}. It proves that you are {interaction.person.name}; this
-          browser is then known for 30 days.
+          We have sent a code to {interaction.person.reached_at}. The code proves that you are {interaction.person.name}
+          ; this browser is then known for 30 days.
         </p>
         <Field name="code" label="Code">
           <Input required autoFocus inputMode="numeric" autoComplete="one-time-code" />

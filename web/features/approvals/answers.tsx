@@ -17,26 +17,26 @@ export function KeptAnswersPage() {
   const kept = useList('listKeptAnswers', { limit: 100, ...search.query })
   const withdraw = useChange('withdrawAnswer', {
     stale: ['listKeptAnswers'],
-    done: 'The answer is not used any more',
+    done: 'The answer is no longer used',
     failed: 'Could not withdraw the answer',
   })
   return (
     <Page
       wide
-      title="Kept answers"
+      title="Saved answers"
       heading="Approvals"
-      description="Answers that later runs take instead of asking again: yours, and those to questions of your workflows."
+      description="Answers that later runs reuse instead of asking again: your own answers, and answers to questions of your workflows."
     >
       <ApprovalTabs />
       <SearchBar search={search} rows={kept.data} />
-      <Loaded of={kept} what="kept answers">
+      <Loaded of={kept} what="saved answers">
         {(rows) => (
           <Table
-            label="Kept answers"
+            label="Saved answers"
             rows={rows}
             more={kept.more}
             rowKey={({ clarification_id }) => clarification_id}
-            empty={emptyWith(search, <Empty icon={MessageCircleQuestion} title="No answers are kept" />)}
+            empty={emptyWith(search, <Empty icon={MessageCircleQuestion} title="No saved answers" />)}
             columns={[
               {
                 header: 'Question',

@@ -11,7 +11,7 @@ export function ApprovalTabs() {
       tabs={[
         { to: '/approvals', label: 'Waiting for you', exact: isDecided },
         { to: '/approvals/decided', label: 'Your decisions' },
-        { to: '/approvals/answers', label: 'Kept answers' },
+        { to: '/approvals/answers', label: 'Saved answers' },
       ]}
     />
   )

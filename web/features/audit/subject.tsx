@@ -113,7 +113,7 @@ const listings: Readonly<Record<string, string>> = {
   teams: 'All teams',
   subscriptions: 'All subscription records',
   notifications: 'All notifications',
-  presence: 'Presence of everybody',
+  presence: 'Presence of all people',
   audit_log: 'Audit log of all tenants',
   outbox: 'Outbox of mails',
 }

@@ -53,9 +53,9 @@ export function CardForm({ onAdded, onCancel }: { onAdded(): void; onCancel?: ()
   return (
     <div className="flex flex-col gap-4">
       <p>
-        This installation takes cards through Stripe, but has no publishable key, so its form cannot be shown here. An
-        operator can set <code className="font-mono text-xs">STRIPE_PUBLISHABLE_KEY</code>. Until then, hand this client
-        secret to a form of your own; the card then appears here by itself.
+        This installation accepts cards through Stripe but has no publishable key, so it cannot show the card form. An
+        operator can set <code className="font-mono text-xs">STRIPE_PUBLISHABLE_KEY</code>. Until then, use this client
+        secret in your own form; the card then appears here automatically.
       </p>
       <CopyField label="Client secret" text={intent.client_secret} secret />
     </div>

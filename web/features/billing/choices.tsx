@@ -129,9 +129,9 @@ function Confirm({ challenge, onDone }: { challenge: Challenge; onDone(): void }
     return (
       <div className="flex flex-col gap-4">
         <p>
-          Your bank asks the holder of the card to confirm the first payment. Hand this client secret to Stripe's form (
-          <code className="font-mono text-xs">stripe.confirmCardPayment</code>) within 23 hours. The subscription begins
-          when that is done.
+          Your bank asks the card holder to confirm the first payment. Use this client secret in Stripe's form (
+          <code className="font-mono text-xs">stripe.confirmCardPayment</code>) within 23 hours. The subscription starts
+          after the confirmation.
         </p>
         <CopyField label="Client secret" text={challenge.client_secret} secret />
       </div>
@@ -145,7 +145,7 @@ function Confirm({ challenge, onDone }: { challenge: Challenge; onDone(): void }
   }
   return (
     <div className="flex flex-col gap-4">
-      <p>Your bank asks you to confirm the first payment. The subscription begins when that is done.</p>
+      <p>Your bank asks you to confirm the first payment. The subscription starts after the confirmation.</p>
       {refused !== null && (
         <p role="alert" className="rounded-md bg-danger-soft px-3 py-2 text-danger">
           {refused}

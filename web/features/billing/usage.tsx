@@ -7,7 +7,10 @@ import { meansLabels, quotaLabels, quotaValue } from './words.ts'
 export function UsageBars() {
   const usage = useApi('getUsage')
   return (
-    <Section title="Usage" description={usage.data?.plan ? `Against the quotas of ${usage.data.plan}.` : undefined}>
+    <Section
+      title="Usage"
+      description={usage.data?.plan ? `Compared with the quotas of ${usage.data.plan}.` : undefined}
+    >
       <Loaded of={usage} what="the usage">
         {({ quotas, means }) => (
           <Card className="grid gap-x-8 gap-y-5 sm:grid-cols-2">

@@ -15,13 +15,13 @@ export const quotaLabels: Record<Quota, string> = {
 
 export const meansLabels: Record<Usage['means'][number]['quota'], string> = {
   mails_per_minute: 'Mails this minute',
-  outside_recipients_per_day: 'Recipients outside the workspace today',
+  outside_recipients_per_day: 'External recipients today',
   model_tokens_per_minute: 'Model tokens this minute',
   model_tokens_per_month: 'Model tokens this month',
   speech_characters_per_minute: 'Spoken characters this minute',
   transcription_s_per_minute: 'Seconds transcribed this minute',
   outgoing_requests_per_minute: 'Outgoing requests this minute',
-  cpu_s_per_minute: 'Processor seconds of code this minute',
+  cpu_s_per_minute: 'CPU seconds of code this minute',
 }
 
 export const quotaValue = (quota: string, value: number): string =>

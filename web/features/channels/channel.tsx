@@ -85,7 +85,7 @@ function Found({ channel }: { channel: ChannelConfig }) {
       <Section title="At the provider" className="max-w-2xl">
         <Steps steps={vendor.after} />
         <div className="mt-4">
-          <CopyField label="Address to enter there" text={channel.inbound_url} />
+          <CopyField label="Address to enter at the vendor" text={channel.inbound_url} />
         </div>
       </Section>
       {canWrite && (

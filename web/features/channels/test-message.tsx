@@ -36,7 +36,9 @@ export function TestMessage({ channel }: { channel: ChannelConfig }) {
                 outcome.state === 'sent' ? 'bg-success-soft text-success' : 'bg-danger-soft text-danger',
               )}
             >
-              {outcome.state === 'sent' ? `${title} took the message.` : `${title} did not take it: ${outcome.problem}`}
+              {outcome.state === 'sent'
+                ? `${title} accepted the message.`
+                : `${title} did not accept the message: ${outcome.problem}`}
             </p>
           )}
         </Form>

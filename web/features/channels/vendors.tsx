@@ -57,9 +57,13 @@ export const vendors: Record<ChannelName, Vendor> = {
   whatsapp: {
     title: 'WhatsApp',
     what: 'A business number',
-    external: { label: 'Phone number id', hint: 'Not the number itself.', placeholder: '106540352242922' },
+    external: { label: 'Phone number id', hint: 'The id, not the phone number.', placeholder: '106540352242922' },
     credentials: [
-      { name: 'access_token', label: 'Access token', hint: 'Of a system user with whatsapp_business_messaging' },
+      {
+        name: 'access_token',
+        label: 'Access token',
+        hint: 'The token of a system user with the permission whatsapp_business_messaging',
+      },
       { name: 'app_secret', label: 'App secret', hint: 'Settings, Basic' },
       { name: 'verify_token', label: 'Verify token', hint: 'Your choice' },
     ],
@@ -88,7 +92,11 @@ export const vendors: Record<ChannelName, Vendor> = {
   email: {
     title: 'E-mail',
     what: 'An address people write to',
-    external: { label: 'Address', hint: 'Answers carry it as Reply-To.', placeholder: 'support@example.com' },
+    external: {
+      label: 'Address',
+      hint: 'Answers are sent with this Reply-To address.',
+      placeholder: 'support@example.com',
+    },
     credentials: [
       {
         name: 'inbound_secret',
@@ -111,7 +119,7 @@ export const vendors: Record<ChannelName, Vendor> = {
       placeholder: 'https://example.com/replies',
     },
     credentials: [{ name: 'signing_secret', label: 'Signing secret', hint: 'whsec_ and base64, or any text' }],
-    before: ['Agree on a signing secret, as Standard Webhooks says.'],
+    before: ['Agree on a signing secret, as Standard Webhooks defines it.'],
     after: [t('POST {"sender_id", "conversation_id", "text"} to the address below, signed with the secret.')],
     to: { label: 'Sender id', placeholder: 'u1' },
   },

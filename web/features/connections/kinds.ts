@@ -103,6 +103,6 @@ function withOwnFields({ config_schema: schema }: Kind): Record<string, unknown>
 const encryptions = [
   { const: 'verify', title: 'Encrypted, and the certificate is checked' },
   { const: 'no-verify', title: 'Encrypted, the certificate is not checked' },
-  { const: 'prefer', title: 'Encrypted where the server offers it (only on this machine)' },
+  { const: 'prefer', title: 'Encrypted if the server supports it (only on this machine)' },
   { const: 'off', title: 'Not encrypted: the password is sent in clear' },
 ]

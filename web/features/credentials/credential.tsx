@@ -44,7 +44,7 @@ function Found({ credential }: { credential: Credential }) {
   const form = kinds.data && formOf(kinds.data, { kind: credential.kind, service: credential.service ?? undefined })
   const { test, isPending: isTesting } = useCredentialTest(credential)
   const authorize = useChange('authorizeCredential', {
-    failed: 'Could not begin to connect',
+    failed: 'Could not start connecting',
     onDone: ({ url }) => location.assign(url),
   })
   const revoke = useChange('revokeCredential', { stale: [...stale, 'listJobs'], done: 'The secret was erased' })

@@ -35,7 +35,7 @@ export function CredentialsPage() {
       empty={{
         icon: KeySquare,
         title: 'No credentials yet',
-        text: 'Store a token, a password or a key once, and name it in workflows instead of writing it into them.',
+        text: 'Store a token, a password or a key once, and refer to it by name in workflows.',
       }}
       notice={
         failed && (

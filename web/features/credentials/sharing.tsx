@@ -14,7 +14,7 @@ export function Sharing({ open, onClose, credential }: { open: boolean; onClose(
       open={open}
       onClose={onClose}
       of={credential}
-      description="Those who may use it name it in their workflows. Nobody sees the secret."
+      description="People who may use it refer to it by name in their workflows. Nobody sees the secret."
       roles={[
         { value: 'use', label: 'May use it' },
         { value: 'edit', label: 'May use and change it' },

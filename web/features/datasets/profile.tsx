@@ -44,7 +44,7 @@ function Profile({ dataset }: { dataset: Dataset }) {
           <p className="mb-4 text-ink-2">
             {rows.length < dataset.record_count
               ? `Values of the first ${formatNumber(rows.length)} records; types and missing values of all ${formatNumber(dataset.record_count)}.`
-              : `Of all ${formatNumber(dataset.record_count)} records.`}
+              : `Based on all ${formatNumber(dataset.record_count)} records.`}
             {dataset.columns.length > SHOWN_COLUMNS &&
               ` The first ${SHOWN_COLUMNS} of ${dataset.columns.length} columns.`}
           </p>

@@ -22,7 +22,7 @@ export function Deliveries({ destinationId, isOn }: { destinationId: string; isO
   const deliveries = useList('listDeliveries', { destination_id: destinationId, limit: 20 })
   const redeliver = useChange('redeliverEvent', {
     stale: ['listDeliveries', 'getDestination'],
-    done: 'It is sent once more',
+    done: 'The event is sent again',
     failed: 'Could not send it again',
   })
   return (

@@ -94,7 +94,7 @@ function Found({ destination }: { destination: EventDestination }) {
               </span>,
             ],
             ['Events', destination.event_types.join(', ')],
-            ['Workflow', destination.workflow_id ? 'one workflow' : 'all that its owner may see'],
+            ['Workflow', destination.workflow_id ? 'one workflow' : 'all that its owner can see'],
             ['Acts for', <PersonName key="owner" id={destination.owner_id} />],
             ['Waiting to be accepted', String(destination.pending)],
             ['Last accepted', <RelativeTime key="success" at={destination.last_success_at} />],
@@ -106,7 +106,7 @@ function Found({ destination }: { destination: EventDestination }) {
         <Deliveries destinationId={destination_id} isOn={enabled} />
       ) : (
         <p className="text-ink-2">
-          What was delivered is shown to the person it acts for. If you change it, it acts for you from then on.
+          Only the person it acts for can see the delivered events. If you change the destination, it acts for you.
         </p>
       )}
       <Dialog open={open === 'change'} onClose={close} title="Change the destination" size="medium">
@@ -120,9 +120,9 @@ function Found({ destination }: { destination: EventDestination }) {
       <ConfirmDialog
         open={open === 'rotate'}
         onClose={close}
-        title="Make a new signing secret?"
+        title="Create a new signing secret?"
         consequence="For a day messages are signed with both secrets. After that the receiver must know the new one."
-        action="Make a new secret"
+        action="Create a new secret"
         look="primary"
         onConfirm={() => rotate.mutateAsync({ destination_id })}
       />

@@ -42,7 +42,7 @@ export function DestinationForm({
         })
       }
     >
-      <Field name="url" label="Address" hint="Gets each event as a POST with JSON.">
+      <Field name="url" label="Address" hint="Receives each event as a POST request with JSON.">
         <Input
           required
           autoFocus
@@ -57,7 +57,7 @@ export function DestinationForm({
           defaultValue={destination?.workflow_id ?? ''}
           options={withPresent(
             [
-              { value: '', label: 'All that you may see' },
+              { value: '', label: 'All that you can see' },
               ...(workflows.data ?? []).map(({ workflow_id, name }) => ({ value: workflow_id, label: name })),
             ],
             destination?.workflow_id,
@@ -65,7 +65,7 @@ export function DestinationForm({
           )}
         />
       </Field>
-      <Field name="credential_id" label="Credential" hint="Sent along where the receiver asks for a token.">
+      <Field name="credential_id" label="Credential" hint="Sent if the receiver requires a token.">
         <Select
           defaultValue={destination?.credential_id ?? ''}
           options={withPresent(

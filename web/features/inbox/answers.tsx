@@ -44,7 +44,7 @@ export function CannedAnswersPage() {
             empty={emptyWith(
               search,
               <Empty icon={MessageSquareQuote} title="No canned answers yet" action={make}>
-                Add one for a question that you are asked again and again.
+                Add one for a question that you are asked often.
               </Empty>,
             )}
             columns={[

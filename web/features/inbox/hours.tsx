@@ -22,7 +22,7 @@ export function OpeningHoursPage() {
             key={updated_at}
             hours={given}
             mayChange={isOwner}
-            without="No opening hours: visitors are told that somebody will answer."
+            without="No opening hours: visitors are told that someone will answer."
             onSave={(next) => save.mutateAsync({ hours: next })}
           />
         )}

@@ -81,7 +81,7 @@ export function BudgetsPage() {
                       name={nameOf(row)}
                       removal={{
                         title: 'Delete this budget?',
-                        consequence: 'What models cost is no longer limited by it. What was spent stays counted.',
+                        consequence: 'The budget no longer limits the cost of models. Past costs are still counted.',
                         action: 'Delete budget',
                         onConfirm: () =>
                           save.mutateAsync({ budgets: present.filter((other) => !same(other, row)).map(plain) }),

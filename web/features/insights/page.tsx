@@ -202,7 +202,7 @@ function Cost({ of }: { of: Asked }) {
   return (
     <Section
       title="Language models"
-      description="What the provider reports, else by list prices. Budgets limit it."
+      description="As reported by the provider, otherwise by list prices. Budgets limit the cost."
       actions={
         <Link to="/budgets" className="text-accent hover:underline">
           Budgets
@@ -216,7 +216,7 @@ function Cost({ of }: { of: Asked }) {
               label="Language models"
               rows={items}
               rowKey={(row) => row.model!}
-              empty={<Empty title="No model was asked in this time" />}
+              empty={<Empty title="No model was called in this time" />}
               columns={[
                 { header: 'Model', cell: (row) => <code className="font-mono text-xs">{row.model}</code> },
                 { header: 'Calls', cell: (row) => formatNumber(row.calls), align: 'right', width: '6rem' },

@@ -204,7 +204,7 @@ export function JobForm({
           </Field>
         )}
         {output !== 'none' && (
-          <Field label="Rows of earlier runs" hint="Keeping them needs a key column.">
+          <Field label="Rows of earlier runs" hint="Keeping these rows requires a key column.">
             <Select
               value={mode}
               onChange={(event) => setMode(event.currentTarget.value as 'replace')}
@@ -232,7 +232,7 @@ export function JobForm({
           <Field
             name="error_rate"
             label="Stop when failures exceed, %"
-            hint="Of records that are tried for the first time, after 100 of them."
+            hint="Counts only the first attempts of records, after at least 100 of them."
           >
             <Input type="number" min={0} max={100} defaultValue={Math.round((job?.stop_on_error_rate ?? 0.5) * 100)} />
           </Field>
@@ -242,7 +242,7 @@ export function JobForm({
           <Field name="backoff_s" label="Pause before a retry, seconds" hint="Doubles with each attempt.">
             <Input type="number" min={0} max={3600} step="any" defaultValue={job?.retry.backoff_s ?? 0.5} />
           </Field>
-          <Field name="max_tokens" label="Token limit" hint="Ends a run that used this many. Empty: none.">
+          <Field name="max_tokens" label="Token limit" hint="A run that uses more tokens is ended. Empty: no limit.">
             <Input type="number" min={1} step={1} defaultValue={job?.max_tokens ?? ''} />
           </Field>
           <Field name="max_cost" label="Cost limit" hint="Counts the cost that models report. Empty: no limit.">

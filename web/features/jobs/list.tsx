@@ -34,7 +34,7 @@ export function JobsPage() {
         title: 'No jobs yet',
         text: canWrite
           ? 'Choose a workflow and a dataset. The job processes it record by record.'
-          : 'You can see jobs you were invited to and jobs of workflows you are a member of.',
+          : 'You can see jobs that you were invited to and jobs of workflows that you are a member of.',
       }}
       rowKey={(row) => row.job_id}
       rowTo={(row) => `/jobs/${row.job_id}`}

@@ -27,7 +27,7 @@ export function NewKey({ open, onClose }: { open: boolean; onClose(): void }) {
     <NewKeyDialog
       open={open}
       onClose={onClose}
-      everything="Everything I may do"
+      everything="Everything I can do"
       onCreate={create.mutateAsync}
       choosesWorkspace
     />
@@ -82,7 +82,7 @@ export function NewKeyDialog({
             setKey(made.key)
           }}
         >
-          <Field name="name" label="Name" hint="What will use it.">
+          <Field name="name" label="Name" hint="The program or person that will use it.">
             <Input required autoFocus maxLength={200} placeholder="Nightly export" />
           </Field>
           {choosesWorkspace && (

@@ -102,7 +102,7 @@ export function Documents({
         open={asked !== null}
         onClose={() => setAsked(null)}
         title={`Remove ${asked?.name}?`}
-        consequence="It is no longer found. Pages that its crawl added are deleted too."
+        consequence="Searches no longer find it. Pages that its crawl added are deleted too."
         action="Remove document"
         onConfirm={() => remove.mutateAsync({ knowledge_id: knowledgeId, document_id: asked!.document_id })}
       />

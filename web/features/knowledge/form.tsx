@@ -18,7 +18,7 @@ const languages: Record<Knowledge['language'], string> = {
   french: 'French',
   spanish: 'Spanish',
   norwegian: 'Norwegian',
-  simple: 'Several, or another one',
+  simple: 'Several languages, or another one',
 }
 
 /** The value in place of a credential for the model that the operator pays for. */
@@ -78,7 +78,7 @@ export function BaseForm({
           <Field
             name="credential_id"
             label="Embedding model"
-            hint="Finds passages that mean the same in other words. A credential needs an OpenAI-compatible address, or Google."
+            hint="Finds passages with the same meaning in other words. The credential needs an OpenAI-compatible address, or Google."
           >
             <Select
               defaultValue={present}
@@ -92,7 +92,7 @@ export function BaseForm({
                 ],
                 present,
                 present === INSTALLATION
-                  ? 'A model that the installation does not offer any more'
+                  ? 'A model that this installation no longer offers'
                   : 'A credential that you may not use',
               )}
             />

@@ -14,7 +14,7 @@ export function KnowledgeSharing({ open, onClose, base }: { open: boolean; onClo
       open={open}
       onClose={onClose}
       of={base}
-      description="Those who may read it can also search it in their workflows and assistants."
+      description="People who may read it can also search it in their workflows and assistants."
       roles={[
         { value: 'use', label: 'May read and search' },
         { value: 'edit', label: 'May also change it' },

@@ -113,7 +113,7 @@ export function NotificationsPage() {
       <ConfirmDialog
         open={clearing}
         onClose={() => setClearing(false)}
-        title="Delete what you have read?"
+        title="Delete all read notifications?"
         consequence="All notifications that are marked as read are deleted, in all your workspaces. Unread ones stay."
         action="Delete read notifications"
         onConfirm={clearRead}

@@ -57,7 +57,7 @@ function Health({ health }: { health: EngineHealth }) {
         )}
         <span className="font-medium">
           {trouble.length === 0
-            ? 'Healthy. Every live run has a worker or a reason to wait.'
+            ? 'Healthy. Every live run has a worker or is waiting.'
             : `Attention: ${trouble.join('; ')}.`}
         </span>
       </div>
@@ -98,7 +98,7 @@ function Health({ health }: { health: EngineHealth }) {
       <Poisoned rows={health.poisoned} />
       <Section
         title="Inconsistent"
-        description="Live runs without a worker or a reason to wait. This list should be empty."
+        description="Live runs that have no worker and are not waiting. This list should be empty."
       >
         {health.unaccounted.length === 0 ? (
           <p className="text-ink-2">None.</p>

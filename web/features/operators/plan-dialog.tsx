@@ -132,11 +132,7 @@ export function PlanDialog({ plan, onClose }: { plan: Plan | 'new' | null; onClo
           <Field name="records" label="Records in datasets">
             <Input type="number" min={0} defaultValue={old?.quotas.records ?? ''} />
           </Field>
-          <Field
-            name="cpu_s_per_minute"
-            label="Processor seconds a minute for code"
-            hint="Empty: as the operator set it."
-          >
+          <Field name="cpu_s_per_minute" label="CPU seconds per minute for code" hint="Empty: as the operator set it.">
             <Input type="number" min={0} step="any" defaultValue={old?.quotas.cpu_s_per_minute ?? ''} />
           </Field>
         </fieldset>

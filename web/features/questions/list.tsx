@@ -18,7 +18,7 @@ export function QuestionsPage() {
       wide
       title="Questions"
       description="Runs that need an answer from you, soonest due first."
-      actions={<ButtonLink to="/approvals/answers">Kept answers</ButtonLink>}
+      actions={<ButtonLink to="/approvals/answers">Saved answers</ButtonLink>}
     >
       <SearchBar search={search} rows={questions.data} />
       <Loaded of={questions} what="your questions">

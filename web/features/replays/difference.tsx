@@ -78,7 +78,7 @@ function Sides({
           ) : (
             <p className="text-ink-3">The same results.</p>
           )}
-          {difference.unanswered.length > 0 && <p>Waits for an answer at {difference.unanswered.join(', ')}.</p>}
+          {difference.unanswered.length > 0 && <p>Waiting for an answer at {difference.unanswered.join(', ')}.</p>}
         </Part>
       </div>
       {difference.path.length > 0 && (
@@ -86,7 +86,7 @@ function Sides({
           <ul className="flex flex-col gap-1">
             {difference.path.map(({ node_id, before, after }) => (
               <li key={node_id}>
-                <span className="font-mono text-xs">{node_id}</span> {before ?? 'not there'} → {after ?? 'not there'}
+                <span className="font-mono text-xs">{node_id}</span> {before ?? 'missing'} → {after ?? 'missing'}
               </li>
             ))}
           </ul>

@@ -28,8 +28,7 @@ const words = {
   retry: {
     button: 'Retry all',
     title: 'Retry all these runs?',
-    consequence:
-      'Starts every run that matches the filters once more from its failed node, in workflows that you may run.',
+    consequence: 'Restarts every run that matches the filters from its failed node, in workflows that you may run.',
     action: 'Retry runs',
   },
 }
@@ -41,7 +40,7 @@ const MAX_FOUND = 1000
 
 const foundWords = {
   cancel: `Cancels every run that the search and the filters find, at most ${MAX_FOUND}, in workflows that you may run.`,
-  retry: `Starts every run that the search and the filters find once more from its failed node, at most ${MAX_FOUND}, in workflows that you may run.`,
+  retry: `Restarts every run that the search and the filters find from its failed node, at most ${MAX_FOUND}, in workflows that you may run.`,
 }
 
 /** Returns the ids of all executions that a search finds, including those on later pages of the list. */
@@ -124,7 +123,7 @@ const chosenWords = (verb: Verb, count: number) =>
     : {
         button: count === 1 ? 'Retry run' : 'Retry runs',
         title: count === 1 ? 'Retry this run?' : `Retry ${count} runs?`,
-        consequence: 'Each starts once more from its failed node, in workflows that you may run.',
+        consequence: 'Each run restarts from its failed node, in workflows that you may run.',
       }
 
 export const ChosenActions = ({ selection, onStarted }: Choosing) => (

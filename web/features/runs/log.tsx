@@ -23,7 +23,7 @@ export function RunLog({
     <Loaded of={lines} what="the log">
       {(all) =>
         all.length === 0 ? (
-          <Empty title="Nothing was logged">Code writes here with log(…). Agents write what they say.</Empty>
+          <Empty title="Nothing was logged">Output of log(…) in code, and messages of agents, appear here.</Empty>
         ) : (
           <ol className="flex flex-col text-xs">
             {all.map((line, at) => (

@@ -72,7 +72,7 @@ export function NodePanel({
       )}
       {definition?.args && (
         <details>
-          <summary className="text-ink-2">As it was written</summary>
+          <summary className="text-ink-2">Arguments before evaluation</summary>
           <div className="mt-2">
             <JsonView value={definition.args} label="Arguments" />
           </div>

@@ -115,7 +115,7 @@ function Where({
       />
       <span role="status" className="tabular-nums">
         {isLoop ? `Turn ${inner.index + 1}` : `Item ${inner.index + 1}`}
-        {isMissing && <span className="text-ink-2">: what happened in it is not kept</span>}
+        {isMissing && <span className="text-ink-2">: its details are not stored</span>}
       </span>
       <IconButton
         size="small"

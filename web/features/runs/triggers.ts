@@ -4,7 +4,7 @@
 export const ALL = 'all'
 
 export const triggers = [
-  { value: '', label: 'All but jobs' },
+  { value: '', label: 'All except jobs' },
   { value: ALL, label: 'Any trigger' },
   { value: 'user,system', label: 'People' },
   { value: 'schedule', label: 'Schedules' },
@@ -13,5 +13,5 @@ export const triggers = [
   { value: 'event', label: 'Events' },
   { value: 'workflow', label: 'Other workflows' },
   { value: 'job', label: 'Jobs' },
-  { value: 'trial', label: 'Trials of drafts' },
+  { value: 'trial', label: 'Test runs of drafts' },
 ]

@@ -137,8 +137,8 @@ function Question({ wait, execution_id }: { wait: Wait; execution_id: string }) 
         <>
           {wait.suggested && (
             <p className="mb-2 text-ink-2">
-              {wait.suggested.answered_by.name} answered this before, <RelativeTime at={wait.suggested.answered_at} />:
-              the form shows that answer.{' '}
+              {wait.suggested.answered_by.name} answered this before, <RelativeTime at={wait.suggested.answered_at} />.
+              The form shows this answer.{' '}
               <Link to={`/runs/${wait.suggested.execution_id}`} className="text-accent underline">
                 See that run
               </Link>

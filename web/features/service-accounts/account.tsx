@@ -74,7 +74,7 @@ function Found({ account }: { account: ServiceAccount }) {
         <Facts
           facts={[
             ['Role', <Badge key="role">{roleLabel(account.role)}</Badge>],
-            ['Made by', <PersonName key="maker" id={account.created_by} />],
+            ['Created by', <PersonName key="maker" id={account.created_by} />],
             ['Made', <RelativeTime key="made" at={account.created_at} />],
             ['Last used', <RelativeTime key="used" at={account.last_used_at} />],
           ]}
@@ -133,7 +133,7 @@ function Keys({ userId, isDisabled }: { userId: string; isDisabled: boolean }) {
       <NewKeyDialog
         open={making}
         onClose={() => setMaking(false)}
-        everything="Everything the account may do"
+        everything="Everything the account can do"
         onCreate={({ name, scopes, expires_at }) => create.mutateAsync({ user_id: userId, name, scopes, expires_at })}
       />
     </Section>

@@ -25,7 +25,7 @@ export function ServiceAccountsPage() {
   return (
     <Page
       title="Service accounts"
-      description="Accounts of programs. They belong to the workspace, so they keep working when the person who made them leaves."
+      description="Accounts of programs. They belong to the workspace, so they keep working when the person who created them leaves."
       actions={make}
     >
       <SearchBar search={search} rows={accounts.data} />

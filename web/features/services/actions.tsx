@@ -135,7 +135,7 @@ const typeOf = ({ type, enum: values, format }: Schema): string => {
 function Arguments({ schema }: { schema: Record<string, unknown> }) {
   const fields = Object.entries((schema.properties ?? {}) as Record<string, Schema>)
   const required = new Set((schema.required ?? []) as string[])
-  if (fields.length === 0) return <p className="text-ink-2">It takes no arguments.</p>
+  if (fields.length === 0) return <p className="text-ink-2">It has no arguments.</p>
   return (
     <dl className="grid grid-cols-[minmax(6rem,auto)_1fr] gap-x-6 gap-y-1">
       {fields.map(([name, field]) => (

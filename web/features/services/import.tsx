@@ -47,8 +47,8 @@ function Preview({ found }: { found: ServiceImport }) {
       )}
       {changes && (
         <p>
-          Replaces the service of this name: {changes.added.length} actions are new, {changes.changed.length} change,{' '}
-          {changes.removed.length} are gone.
+          Replaces the service with this name: {changes.added.length} actions are new, {changes.changed.length} change,{' '}
+          {changes.removed.length} are removed.
         </p>
       )}
       <ul aria-label="Actions" className="flex max-h-72 flex-col gap-1 overflow-y-auto">
@@ -60,13 +60,13 @@ function Preview({ found }: { found: ServiceImport }) {
       </ul>
       {found.notes.length > 0 && (
         <p className="text-ink-2">
-          Left out: {found.notes.map(({ path, message }) => `${path} (${message})`).join(', ')}.
+          Omitted: {found.notes.map(({ path, message }) => `${path} (${message})`).join(', ')}.
         </p>
       )}
       <p className="text-ink-2">
         {found.auth.length > 0
           ? `It asks for a credential: ${[...new Set(found.auth.map(({ kind }) => kind))].join(', ')}.`
-          : 'It names no credential; one can be chosen in each step.'}
+          : 'It does not name a credential. You can choose one in each step.'}
       </p>
     </div>
   )
@@ -82,7 +82,7 @@ function CodeFields({ asked, change }: { asked: Asked; change(more: Partial<Aske
         hint={
           isPiece
             ? 'Its name, such as baserow or google-tasks. Its code runs in a sandbox and gets no secret.'
-            : 'Its name in the package registry. The operator of this installation names those that are allowed.'
+            : 'The name of the package in the registry. The operator of this installation defines which packages are allowed.'
         }
       >
         <Input

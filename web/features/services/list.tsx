@@ -21,7 +21,7 @@ export function ServicesPage() {
   return (
     <ListPage
       title="Services"
-      description="What workflows can call: the services that come with Heddle, and those that this workspace imported."
+      description="Services that workflows can call: those included in Heddle, and those that this workspace imported."
       what="the services"
       list={services}
       search={search}

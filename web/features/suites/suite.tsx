@@ -113,18 +113,18 @@ function Found({ suite }: { suite: Suite }) {
                 <Select
                   defaultValue="mock"
                   options={[
-                    { value: 'mock', label: 'Mocked: recorded answers, else made-up ones' },
+                    { value: 'mock', label: 'Mocked: recorded answers, otherwise generated ones' },
                     { value: 'pinned', label: 'Recorded answers only' },
                     { value: 'live', label: 'Live: send for real and record' },
                   ]}
                 />
               </Field>
-              <Field name="models" label="Language models" hint="Ask them live to measure a changed prompt.">
+              <Field name="models" label="Language models" hint="Call the models live to measure a changed prompt.">
                 <Select
                   defaultValue="mock"
                   options={[
-                    { value: 'mock', label: 'Like other effects' },
-                    { value: 'live', label: 'Ask them' },
+                    { value: 'mock', label: 'Same as other effects' },
+                    { value: 'live', label: 'Call the models' },
                   ]}
                 />
               </Field>

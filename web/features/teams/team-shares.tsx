@@ -31,7 +31,7 @@ export function TeamShares({
   const others = here.filter(({ team_id }) => !shares.some((share) => share.team_id === team_id))
   if (shares.length === 0 && (!mayManage || here.length === 0)) return null
   return (
-    <Section title="Teams" description="Everyone in a team has its role, for as long as they are in the team.">
+    <Section title="Teams" description="Everyone in a team has the role of the team.">
       <Card className="flex flex-col divide-y divide-line px-4 py-1">
         {shares.map((share) => (
           <div key={share.team_id} className="flex flex-wrap items-center justify-between gap-3 py-2">

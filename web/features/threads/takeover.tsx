@@ -33,7 +33,7 @@ export function Takeover({
     <div className="flex flex-wrap items-center justify-between gap-2 rounded-lg bg-sunken px-3 py-2">
       <p role="status">
         {holder
-          ? `${own ? 'You talk' : `${holder.name} talks`} to them. The assistant is paused.`
+          ? `${own ? 'You are talking' : `${holder.name} is talking`} to the visitor. The assistant is paused.`
           : 'The assistant answers. Send a message to take over.'}
       </p>
       <span className="flex gap-2">

@@ -11,7 +11,7 @@ export function VariableDialog({ variable, onClose }: { variable: Variable | und
       open
       onClose={onClose}
       title={variable ? `Change ${variable.name}` : 'New variable'}
-      description="Runs that have begun keep the value they began with."
+      description="Runs in progress keep the value they started with."
     >
       <Form<{ name: string; value: string; description: string }>
         submit="Save"

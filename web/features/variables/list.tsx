@@ -35,7 +35,7 @@ export function VariablesPage() {
       empty={{
         icon: VariableIcon,
         title: 'No variables yet',
-        text: 'Add one for what differs between workspaces: an address, a region, a limit.',
+        text: 'Add one for a value that differs between workspaces, such as an address, a region or a limit.',
       }}
       rowKey={(row) => row.name}
       columns={[
@@ -78,7 +78,7 @@ export function VariablesPage() {
         open={asked !== null}
         onClose={() => setAsked(null)}
         title={`Delete ${asked?.name}?`}
-        consequence="Runs that have begun keep its value. Later runs of workflows that read it find nothing in its place."
+        consequence="Runs in progress keep its value. Later runs of workflows that read it get no value."
         action="Delete variable"
         onConfirm={() => remove.mutateAsync({ name: asked!.name })}
       />

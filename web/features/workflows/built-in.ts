@@ -9,15 +9,15 @@ type BuiltIn = { title: string; description: string; fields: Readonly<Record<str
 export const builtIn: Readonly<Record<string, BuiltIn>> = {
   echo: {
     title: 'Echo',
-    description: 'Gives back what it is given. For trying out the service.',
+    description: 'Returns its input. For testing the service.',
     fields: {},
   },
   'nhl-odds-digest': {
     title: 'NHL odds digest',
     description: 'Fetches the odds of a day and sums up the best price for each team of each game.',
     fields: {
-      date: { title: 'Date', description: 'The day of the league, in New York' },
-      regions: { title: 'Regions', description: 'Where the bookmakers are, such as us or eu' },
+      date: { title: 'Date', description: 'The game day in New York time' },
+      regions: { title: 'Regions', description: 'The region of the bookmakers, such as us or eu' },
     },
   },
   'workspace-usage-report': {

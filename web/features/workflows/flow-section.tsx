@@ -80,7 +80,7 @@ export function FlowSection({ workflow }: { workflow: Workflow }) {
   return (
     <Section
       title="When runs start"
-      description="These rules hold for every start: by people, webhooks, schedules, jobs and other workflows."
+      description="These rules apply to every start: by people, webhooks, schedules, jobs and other workflows."
     >
       <Card className="max-w-xl">
         <Form<Values>
@@ -98,8 +98,8 @@ export function FlowSection({ workflow }: { workflow: Workflow }) {
             </Field>
             <Field
               name="count"
-              label="A run that waits"
-              hint="Keeps its slot: no second run begins before the first has ended."
+              label="A waiting run"
+              hint="If it keeps its slot, the next run starts only after it has ended."
             >
               <Select
                 defaultValue={concurrency?.count ?? 'running'}
@@ -114,7 +114,7 @@ export function FlowSection({ workflow }: { workflow: Workflow }) {
                 defaultValue={concurrency?.when_full ?? 'queue'}
                 options={[
                   { value: 'queue', label: 'Wait' },
-                  { value: 'skip', label: 'Leave the new run out' },
+                  { value: 'skip', label: 'Skip the new run' },
                   { value: 'cancel_oldest', label: 'Cancel the oldest run' },
                 ]}
               />
@@ -137,7 +137,7 @@ export function FlowSection({ workflow }: { workflow: Workflow }) {
             <Field name="dedupe_s" label="Ignore duplicates for (seconds)">
               <Input type="number" min={0} step="any" defaultValue={dedupe?.window_s ?? ''} />
             </Field>
-            <Field name="dedupe_key" label="Duplicate if the same">
+            <Field name="dedupe_key" label="Duplicate if equal">
               <Input className="font-mono" defaultValue={dedupe?.key?.$cel ?? ''} />
             </Field>
           </div>

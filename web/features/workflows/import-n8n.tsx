@@ -36,7 +36,8 @@ function Report({ converted }: { converted: Converted }) {
       </ul>
       {credentials.length > 0 && (
         <p>
-          Needs credentials named: {credentials.map(({ name }) => name).join(', ')}. Those that exist here are used.
+          Needs credentials named: {credentials.map(({ name }) => name).join(', ')}. Existing credentials with these
+          names are used.
         </p>
       )}
       {triggers.length > 0 && <p>To set up: {triggers.map(({ node, about }) => `${node} (${about})`).join(', ')}.</p>}
@@ -77,7 +78,7 @@ function Import({ onClose }: { onClose(): void }) {
         <Report converted={converted} />
       ) : (
         <>
-          <Field label="Workflow of n8n" hint="As n8n downloads or copies it.">
+          <Field label="Workflow of n8n" hint="As downloaded or copied from n8n.">
             <Textarea rows={8} value={text} onChange={(event) => setText(event.target.value)} />
           </Field>
           <input

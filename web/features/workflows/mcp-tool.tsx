@@ -13,7 +13,7 @@ export function McpTool({ workflow }: { workflow: Workflow }) {
   return (
     <Section
       title="Tool for assistants"
-      description="Clients of the Model Context Protocol find it at /mcp with an API key of somebody who may run it."
+      description="MCP clients find it at /mcp, with an API key of a person who may run it."
     >
       <Card className="max-w-xl">
         <Checkbox

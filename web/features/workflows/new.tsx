@@ -14,7 +14,7 @@ export function NewWorkflowPage() {
     >
       {canWrite ? (
         <>
-          <Section title="Begin here">
+          <Section title="Start here">
             <StarterCards withBlank />
           </Section>
           <Gallery />

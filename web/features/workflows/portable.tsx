@@ -178,7 +178,7 @@ export function ImportButton({ into }: { into?: Workflow }) {
 export const Portable = ({ workflow }: { workflow: Workflow }) => (
   <Section
     title="Export and import"
-    description="As a file that names credentials, connections, datasets, channels and other workflows instead of their ids. Import it in another workspace that has things of the same names."
+    description="The file contains the names of credentials, connections, datasets, channels and other workflows instead of their ids. Import it in another workspace that has the same names."
   >
     <Card className="flex max-w-xl flex-wrap gap-3">
       {workflow.active_version_id !== null && <ExportButton workflow={workflow} />}

@@ -71,20 +71,20 @@ export function ScheduleDialog({
             <Select
               defaultValue={schedule?.overlap ?? 'allow'}
               options={[
-                { value: 'allow', label: 'Start beside it' },
-                { value: 'skip', label: 'Leave this time out' },
+                { value: 'allow', label: 'Start in parallel' },
+                { value: 'skip', label: 'Skip this time' },
                 { value: 'queue', label: 'Start after it has ended' },
                 { value: 'cancel', label: 'Cancel it and start' },
               ]}
             />
           </Field>
-          <Field name="catch_up" label="After the service was down">
+          <Field name="catch_up" label="Times missed while the service was down">
             <Select
               defaultValue={schedule?.catch_up ?? 'last'}
               options={[
                 { value: 'last', label: 'Run once for the missed times' },
                 { value: 'all', label: 'Run for every missed time' },
-                { value: 'none', label: 'Leave missed times out' },
+                { value: 'none', label: 'Skip missed times' },
               ]}
             />
           </Field>

@@ -74,7 +74,7 @@ export function OneTrigger({
       {last_execution_id !== null && (
         <p>
           <Link to={`/runs/${last_execution_id}`} className="text-accent underline">
-            The last run that it started
+            The last run it started
           </Link>
         </p>
       )}
@@ -104,7 +104,7 @@ export function OneTrigger({
 }
 
 const factsOf = (trigger: ServiceTrigger): [string, ReactNode][] => [
-  ['State', trigger.enabled ? 'On' : 'Off: it starts nothing'],
+  ['State', trigger.enabled ? 'On' : 'Off: it starts no runs'],
   ...(trigger.kind === 'polling'
     ? ([
         ['Checks every', formatDuration(trigger.every_s * 1000)],

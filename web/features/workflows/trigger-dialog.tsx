@@ -36,7 +36,7 @@ export function TriggerDialog({ workflow_id, onClose }: { workflow_id: string; o
       onClose={onClose}
       size="medium"
       title="Add trigger"
-      description="What is there already starts nothing. Each new item starts one run of the active version."
+      description="Existing items start no runs. Each new item starts one run of the active version."
     >
       {offered === undefined ? (
         <Loading rows={3} />

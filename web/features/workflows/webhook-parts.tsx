@@ -60,7 +60,7 @@ export function Deliveries({ token: { workflow_id, token_id, auth } }: { token: 
       title="Last deliveries"
       description={
         auth.kind === 'bearer'
-          ? 'Calls that were refused, and why. What the token started is among the runs.'
+          ? 'Refused calls with the reason. The calls that started a run are listed under Runs.'
           : 'The newest fifty calls, and why any was refused.'
       }
       actions={
@@ -96,7 +96,7 @@ export function Deliveries({ token: { workflow_id, token_id, auth } }: { token: 
                       A run was started
                     </Link>
                   ) : (
-                    (row.reason ?? 'A question about the address was answered')
+                    (row.reason ?? 'A verification request was answered')
                   ),
               },
               { header: 'Method', width: '6rem', secondary: true, cell: (row) => row.method },

@@ -7,7 +7,7 @@ export const proofs: Record<string, { label: string; hint: string }> = {
   bearer: { label: 'Bearer token', hint: 'The caller sends the token as Authorization: Bearer.' },
   url: {
     label: 'Secret address',
-    hint: 'The address holds the secret. For senders that can only be given an address.',
+    hint: 'The address contains the secret. For senders that accept only an address.',
   },
   basic: { label: 'Name and password', hint: 'The caller sends the name “heddle” and the password (HTTP Basic).' },
   github: { label: 'GitHub signature', hint: 'Enter the same secret in the settings of the repository.' },

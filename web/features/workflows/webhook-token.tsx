@@ -46,25 +46,25 @@ function Options({ token }: { token: WebhookToken }) {
     })
   const options = (...pairs: [value: string, label: string][]) => pairs.map(([value, label]) => ({ value, label }))
   return (
-    <Section title="How it works" description="What the workflow gets, and what the caller is answered.">
+    <Section title="How it works" description="The input of the workflow and the response to the caller.">
       <Form<OptionValues> submit="Save" onSubmit={save} className="max-w-xl">
-        <Field name="input" label="The workflow gets">
+        <Field name="input" label="Input of the workflow">
           <Select
             defaultValue={token.input}
             options={options(['body', 'The body'], ['request', 'The whole request, without credentials'])}
           />
         </Field>
-        <Field name="respond" label="The caller is answered">
+        <Field name="respond" label="Response to the caller">
           <Select
             defaultValue={token.respond}
             options={options(
-              ['accepted', 'At once, with the id of the run'],
+              ['accepted', 'Immediately, with the id of the run'],
               ['result', 'With the results, once the run has ended'],
-              ['node', 'With what an “Answer the caller” step says'],
+              ['node', 'With the response of an “Answer the caller” step'],
             )}
           />
         </Field>
-        <Field name="challenge" label="Questions about the address are answered for">
+        <Field name="challenge" label="Answer verification requests from">
           <Select
             defaultValue={token.challenge ?? ''}
             options={options(

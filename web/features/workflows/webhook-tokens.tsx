@@ -29,7 +29,7 @@ export function WebhookTokens({ workflow: { workflow_id }, role }: { workflow: W
       }
       columns={[
         { header: 'Name', link: true, cell: (row) => row.name ?? <span className="text-ink-3">no name</span> },
-        { header: 'Proof', width: '9rem', secondary: true, cell: ({ auth }) => proofOf(auth) },
+        { header: 'Authentication', width: '9rem', secondary: true, cell: ({ auth }) => proofOf(auth) },
         {
           header: 'Prefix',
           width: '10rem',
@@ -69,10 +69,10 @@ function NewToken({ workflow_id, onClose }: { workflow_id: string; onClose(): vo
   return (
     <Dialog open onClose={onClose} title="New webhook token" size="medium">
       <Form<NewValues> submit="Create token" onCancel={onClose} onSubmit={submit}>
-        <Field name="name" label="Name" hint="Which program will use it.">
+        <Field name="name" label="Name" hint="The program that will use it.">
           <Input autoFocus maxLength={200} />
         </Field>
-        <Field name="proof" label="How callers prove themselves" hint={proofs[proof]?.hint}>
+        <Field name="proof" label="Authentication of callers" hint={proofs[proof]?.hint}>
           <Select
             value={proof}
             onChange={(event) => setProof(event.currentTarget.value)}

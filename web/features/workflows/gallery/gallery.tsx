@@ -38,7 +38,7 @@ export function Gallery() {
   return (
     <Section
       title="Gallery"
-      description="Each begins with sample data. Most run offline as they stand; the others say what they need."
+      description="Each example has sample data. Most run offline without changes; the others list what they need."
     >
       <div className="mb-4 flex flex-wrap items-end gap-3">
         <Field label="Search the gallery" className="w-64">

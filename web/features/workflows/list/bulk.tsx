@@ -95,7 +95,7 @@ const AddTag = ({ workflows, onClose }: { workflows: Workflow[]; onClose(): void
         onClose()
       }}
     >
-      <Field name="tags" label="Tag" hint="Several with commas between them.">
+      <Field name="tags" label="Tag" hint="Separate several with commas.">
         <Input required autoFocus maxLength={200} />
       </Field>
     </Form>

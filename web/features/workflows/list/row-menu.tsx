@@ -106,7 +106,7 @@ function TagsDialog({ workflow, onClose }: { workflow: Workflow; onClose(): void
 }
 
 export const TagsField = ({ defaultValue }: { defaultValue: string }) => (
-  <Field name="tags" label="Tags" hint="Words with commas between them, at most 20.">
+  <Field name="tags" label="Tags" hint="Words separated by commas, at most 20.">
     <Input defaultValue={defaultValue} maxLength={1100} placeholder="finance, monthly" />
   </Field>
 )
