@@ -1,5 +1,5 @@
 import type { NodeDescriptor } from '#model/node'
-import { describeAccess } from '#platform/access/words'
+import { describeAccess } from '#platform/access/rules'
 import { settings } from '#platform/config'
 import { gapsOf, makeOpenApi } from '#platform/http/openapi/document'
 import type { AnyRoute } from '#platform/http/route'

@@ -1,30 +1,30 @@
 import type { FastifyInstance } from 'fastify'
 import { alertRoutes } from '#areas/alerts/routes'
-import { standingInAlertRule } from '#areas/alerts/service'
+import { accessLevelInAlertRule } from '#areas/alerts/service'
 import { readGateRecords } from '#areas/approvals/record'
 import { budgetRoutes } from '#areas/budgets/routes'
 import { commentRoutes } from '#areas/comments/routes'
 import { companyRoutes } from '#areas/companies/routes'
-import { makeCompanies, standingInCompany } from '#areas/companies/service'
+import { accessLevelInCompany, makeCompanies } from '#areas/companies/service'
 import { conversationFeed } from '#areas/inbox/feed'
 import { insightRoutes } from '#areas/insights/routes'
 import { mcpRoutes } from '#areas/mcp/routes'
 import { notificationFeed } from '#areas/notifications/feed'
 import { notificationRoutes } from '#areas/notifications/routes'
-import { makeNotifications, standingInNotification } from '#areas/notifications/service'
+import { accessLevelInNotification, makeNotifications } from '#areas/notifications/service'
 import { oauthRoutes } from '#areas/oauth/routes'
 import { addEngineFigures } from '#areas/operations/figures'
 import { keyRotationRoutes } from '#areas/operations/key-rotation'
 import { operationRoutes } from '#areas/operations/routes'
 import { presenceRoutes } from '#areas/presence/routes'
-import { makePresence, standingInPresence } from '#areas/presence/service'
+import { accessLevelInPresence, makePresence } from '#areas/presence/service'
 import { receiptRoutes } from '#areas/receipts/routes'
 import { makeSigner } from '#areas/receipts/sign'
 import { stateRoutes } from '#areas/state/routes'
 import { subscriptionRoutes } from '#areas/subscriptions/routes'
-import { makeSubscriptions, standingInSubscription } from '#areas/subscriptions/service'
+import { accessLevelInSubscription, makeSubscriptions } from '#areas/subscriptions/service'
 import { teamRoutes } from '#areas/teams/routes'
-import { makeTeams, standingInTeam } from '#areas/teams/service'
+import { accessLevelInTeam, makeTeams } from '#areas/teams/service'
 import { variableRoutes } from '#areas/variables/routes'
 import { viewRoutes } from '#areas/views/routes'
 import { addWidget } from '#areas/widget/routes'
@@ -37,9 +37,9 @@ import type { Config } from '#platform/config'
 import type { Database } from '#platform/db/pool'
 import { addKeyCors } from '#platform/http/cors'
 import { addDocuments } from '#platform/http/documents'
+import { prepareDrain } from '#platform/http/drain'
 import { addRoutes } from '#platform/http/kernel'
 import type { Kernel } from '#platform/http/kernel-parts'
-import { prepareLeaving } from '#platform/http/leaving'
 import { type Metrics, makeMetrics } from '#platform/http/metrics'
 import { addPages } from '#platform/http/pages'
 import type { AnyRoute } from '#platform/http/route'
@@ -121,7 +121,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
     nodes,
     async stop({ drainMs = 0 } = {}) {
       const retired = areas.workflows.engine.retire()
-      await serving.leaving.leave(drainMs)
+      await serving.leaving.drain(drainMs)
       // Open sockets would keep the server from closing.
       await serving.realtime.stop()
       await areas.conversations.retire()
@@ -133,7 +133,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
   }
 }
 
-/** The kernel of the HTTP server: how callers are identified, and which standing they have in a resource. */
+/** The kernel of the HTTP server: how callers are identified, and which level they have in a resource. */
 function kernelOf(options: AppOptions, areas: Areas, identifier: Identifier, metrics: Metrics): Kernel {
   return {
     config: options.config,
@@ -150,24 +150,24 @@ function kernelOf(options: AppOptions, areas: Areas, identifier: Identifier, met
     },
     onOverloaded: metrics.overloaded,
     onAdmission: metrics.watchAdmission,
-    standings: {
-      ...areas.identity.standings,
-      ...areas.payments.standings,
-      ...areas.workflows.standings,
-      ...areas.data.standings,
-      ...areas.jobs.standings,
-      ...areas.conversations.standings,
-      ...areas.threads.standings,
-      ...areas.credentials.standings,
-      ...areas.destinations.standings,
-      ...areas.files.standings,
-      ...areas.knowledge.standings,
-      company: standingInCompany,
-      team: standingInTeam,
-      subscription: standingInSubscription,
-      notification: standingInNotification,
-      presence: standingInPresence,
-      alert_rule: standingInAlertRule,
+    accessLevels: {
+      ...areas.identity.accessLevels,
+      ...areas.payments.accessLevels,
+      ...areas.workflows.accessLevels,
+      ...areas.data.accessLevels,
+      ...areas.jobs.accessLevels,
+      ...areas.conversations.accessLevels,
+      ...areas.threads.accessLevels,
+      ...areas.credentials.accessLevels,
+      ...areas.destinations.accessLevels,
+      ...areas.files.accessLevels,
+      ...areas.knowledge.accessLevels,
+      company: accessLevelInCompany,
+      team: accessLevelInTeam,
+      subscription: accessLevelInSubscription,
+      notification: accessLevelInNotification,
+      presence: accessLevelInPresence,
+      alert_rule: accessLevelInAlertRule,
     },
     tokens: { ...areas.workflows.tokens, ...areas.conversations.tokens },
   }
@@ -219,7 +219,7 @@ type Served = { kernel: Kernel; routes: AnyRoute[]; nodes: ReadonlyMap<string, N
 async function serve(options: AppOptions, areas: Areas, { kernel, routes, nodes, metrics }: Served) {
   const { config, db, log } = options
   const http = makeHttp(kernel)
-  const leaving = prepareLeaving(http)
+  const leaving = prepareDrain(http)
   const realtime = makeRealtime({ db, log, server: http.server, baseUrl: options.baseUrl })
   realtime.addFeed('notifications', notificationFeed(db))
   realtime.addFeed('execution', areas.workflows.feed)
@@ -238,7 +238,7 @@ async function serve(options: AppOptions, areas: Areas, { kernel, routes, nodes,
     metrics,
     log,
     engineReady: areas.workflows.engine.ready,
-    isLeaving: leaving.isLeaving,
+    isLeaving: leaving.isDraining,
   })
   if (options.pages !== undefined)
     addPages(http, options.pages, {

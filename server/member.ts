@@ -10,7 +10,7 @@ export type Membership = {
   /** The address on which the program listens. */
   address: string
   /** Listening sockets that all processes share. */
-  doors: Server[]
+  sharedSockets: Server[]
   ready(): void
 }
 
@@ -20,24 +20,30 @@ export const MEMBER = 'HEDDLE_MEMBER'
 /** Returns null for a program that is a single process. */
 export async function joinSupervisor(onGone: () => void): Promise<Membership | null> {
   if (process.env[MEMBER] === undefined || !process.connected) return null
-  const doors: Server[] = []
+  const sharedSockets: Server[] = []
   const send = (message: Upward): void => {
     // If the supervisor is gone, the message is dropped; the process is about to end.
     if (process.connected) process.send!(message, undefined, undefined, () => {})
   }
   process.once('disconnect', onGone)
   const begin = await new Promise<Extract<Downward, { kind: 'begin' }>>((resolve) => {
-    const hear = (message: Downward, handle: unknown): void => {
-      if (message.kind === 'door') doors.push(handle as Server)
+    const onMessage = (message: Downward, handle: unknown): void => {
+      if (message.kind === 'socket') sharedSockets.push(handle as Server)
       if (message.kind !== 'begin') return
-      process.off('message', hear)
+      process.off('message', onMessage)
       resolve(message)
     }
-    process.on('message', hear)
+    process.on('message', onMessage)
   })
   const peers = makePeers(begin, {
     send,
     onMessage: (handle) => void process.on('message', (message: Downward) => handle(message)),
   })
-  return { peers, ownDatabase: begin.ownDatabase, address: begin.address, doors, ready: () => send({ kind: 'ready' }) }
+  return {
+    peers,
+    ownDatabase: begin.ownDatabase,
+    address: begin.address,
+    sharedSockets,
+    ready: () => send({ kind: 'ready' }),
+  }
 }

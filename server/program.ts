@@ -118,7 +118,7 @@ async function start(config: Config): Promise<void> {
   keepHeapSmall()
   giveBackWhenResting()
   if (membership) {
-    if (membership.doors.length > 0) await listenAtShared(app.http, membership.doors)
+    if (membership.sharedSockets.length > 0) await listenAtShared(app.http, membership.sharedSockets)
     membership.ready()
     flushCompileCache()
     return

@@ -7,7 +7,7 @@ import type { Config } from '#platform/config'
 import { connectionsOfOne } from '#platform/db/connections'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '#platform/db/embedded'
 import { StartRefused } from '#platform/db/refused'
-import { bindDoor, type SharedDoor } from '#platform/http/shared-door'
+import { bindSharedSocket, type SharedSocket } from '#platform/http/shared-socket'
 import { onLauncherGone } from '#platform/launcher'
 import { makeLogger } from '#platform/log'
 import type { Downward, Upward } from '#platform/peers'
@@ -19,10 +19,10 @@ import { makeRelay } from './relay.ts'
 // process runs no work of tenants, so no tenant can crash it.
 
 /**
- * The number of listening sockets ("doors") of a process. Node accepts one connection per door in a turn of the event
+ * The number of listening sockets ("listeners") of a process. Node accepts one connection per listener in a turn of the event
  * loop.
  */
-const DOORS_OF_ONE = 4
+const LISTENERS_OF_ONE = 4
 const MIN_PAUSE = SECOND / 2
 const MAX_PAUSE = 30 * SECOND
 /** A process that lived this long did not die because of its start. */
@@ -45,15 +45,15 @@ export async function supervise(config: Config): Promise<void> {
   const members = new Map<number, Member>()
   const relay = makeRelay(() => [...members.values()].map(({ child }) => child))
   let database: EmbeddedPostgres | undefined
-  let door: SharedDoor | undefined
+  let socket: SharedSocket | undefined
   let stopping = false
 
   const start = (index: number): Member => {
     const child = fork(main, process.argv.slice(2), { env: { ...process.env, [MEMBER]: String(index) } })
     const send = (message: Downward, handle?: unknown): void =>
       void child.send(message, handle as never, undefined, () => {})
-    for (let n = 0; n < DOORS_OF_ONE; n += 1) for (const handle of door!.handles) send({ kind: 'door' }, handle)
-    send({ kind: 'begin', index, count, ownDatabase: database?.ownerUrl ?? null, address: door!.address })
+    for (let n = 0; n < LISTENERS_OF_ONE; n += 1) for (const handle of socket!.handles) send({ kind: 'socket' }, handle)
+    send({ kind: 'begin', index, count, ownDatabase: database?.ownerUrl ?? null, address: socket!.address })
     relay.connect(child)
     const ready = Promise.race([
       new Promise<boolean>((resolve) => {
@@ -113,7 +113,7 @@ export async function supervise(config: Config): Promise<void> {
   const stop = async (signal: NodeJS.Signals): Promise<void> => {
     stopping = true
     await Promise.all([...members.values()].map((member) => end(member, signal)))
-    door?.close()
+    socket?.close()
     await database?.stop()
   }
 
@@ -132,7 +132,7 @@ export async function supervise(config: Config): Promise<void> {
   onLauncherGone(() => leave('SIGTERM'))
 
   try {
-    door = await bindDoor(config)
+    socket = await bindSharedSocket(config)
     if (config.DATABASE_URL === null)
       database = await startEmbeddedPostgres({
         dataDir: config.HEDDLE_DATA_DIR,
@@ -148,7 +148,7 @@ export async function supervise(config: Config): Promise<void> {
     const others = Array.from({ length: count - 1 }, (_, n) => start(n + 2))
     for (const member of others) keep(member, MIN_PAUSE)
     await Promise.all(others.map(({ ready }) => ready))
-    if (!stopping) console.log(`heddle ready on ${door.address}`)
+    if (!stopping) console.log(`heddle ready on ${socket.address}`)
   } catch (error) {
     if (stopping) return
     await stop('SIGINT').catch(() => {})

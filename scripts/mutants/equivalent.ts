@@ -7,8 +7,8 @@ export type Equivalent = { file: string; line: string; what: string; why: string
  */
 export const equivalents: Equivalent[] = [
   {
-    file: 'server/platform/access/words.ts',
-    line: 'const rank: Record<Standing, number> = { visible: 0, viewer: 1, member: 2, editor: 3, owner: 4 }',
+    file: 'server/platform/access/rules.ts',
+    line: 'const rank: Record<AccessLevel, number> = { visible: 0, viewer: 1, member: 2, editor: 3, owner: 4 }',
     what: '4 becomes 5',
     why: 'Only the order of the ranks counts, and an owner stays the highest.',
   },

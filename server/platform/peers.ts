@@ -32,7 +32,7 @@ export type Upward =
 
 /** Messages from the supervisor to a process. */
 export type Downward =
-  | { kind: 'door' }
+  | { kind: 'socket' }
   | { kind: 'begin'; index: number; count: number; ownDatabase: string | null; address: string }
   | { kind: 'told'; topic: string; value: unknown }
   | { kind: 'asked'; id: number; topic: string }

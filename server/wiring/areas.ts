@@ -99,7 +99,7 @@ function wireResources({ config, db, vault, log, baseUrl }: Parts, workflows: ()
     vault,
     blobs: providers.blobs,
     baseUrl,
-    standingInExecution: () => workflows().standings.execution,
+    accessLevelInExecution: () => workflows().accessLevels.execution,
   })
   const services = wireServices({
     config,
@@ -223,7 +223,7 @@ function wireEngine(parts: Parts, resources: Resources, talk: Talk): Promise<Wor
     onAsked: conversations.conversations.questionAsked,
     onGateOpened: conversations.conversations.gateOpened,
     loadAdhoc: links.loadDefinition,
-    standingInJob: links.standingThroughJob,
+    accessLevelInJob: links.accessLevelThroughJob,
     changedDatasets: data.datasetUse.changedDatasets,
     files,
   })
@@ -243,7 +243,7 @@ function wireJobsOf({ config, db, log, baseUrl }: Parts, resources: Resources, w
     nodes: workflows.nodes,
     loadDefinition: workflows.loadDefinition,
     baseUrl,
-    standingInWorkflow: workflows.standings.workflow,
+    accessLevelInWorkflow: workflows.accessLevels.workflow,
     datasets: data.datasetUse,
     connections: data.connectionUse,
     quotas: payments.quotas,

@@ -15,11 +15,11 @@ import { makeExtract } from '#areas/requirements/extract'
 import { requirementRoutes } from '#areas/requirements/routes'
 import { makeRequirements } from '#areas/requirements/service'
 import { templateRoutes } from '#areas/templates/routes'
-import { makeTemplates, standingInTemplate } from '#areas/templates/service'
+import { accessLevelInTemplate, makeTemplates } from '#areas/templates/service'
 import { systemWorkflows } from '#areas/workflows/system'
 import { makeEmbedTokens } from '#areas/workflows/tokens'
 import type { ChooseModel } from '#engine/credentials'
-import type { Standings } from '#platform/access/check'
+import type { AccessLevelFinders } from '#platform/access/check'
 import type { Database } from '#platform/db/pool'
 import type { Org } from '#platform/http/context'
 import type { AnyRoute } from '#platform/http/route'
@@ -81,7 +81,7 @@ export function wireConversations(options: ConversationWiringOptions) {
   })
   const leftOver = makeWorkLoop({ what: 'answers of assistants', atOnce: 8, log, ...conversations.leftOver })
   const templates = makeTemplates({
-    standingInWorkflow: (ctx, id) => workflows().standings.workflow(ctx, id),
+    accessLevelInWorkflow: (ctx, id) => workflows().accessLevels.workflow(ctx, id),
     hasModel: options.credentials.hasModel,
     catalogue: options.agentPorts.services.catalogue,
     findImported: options.agentPorts.services.findImported,
@@ -117,7 +117,7 @@ export function wireConversations(options: ConversationWiringOptions) {
     extract: makeExtract({ chooseModel: options.credentials.chooseModel, log }),
     system: systemWorkflows,
   })
-  const standings: Standings = { template: standingInTemplate }
+  const accessLevels: AccessLevelFinders = { template: accessLevelInTemplate }
   const routes: AnyRoute[] = [
     ...requirementRoutes(requirements),
     ...templateRoutes(templates, templateTokens),
@@ -139,7 +139,7 @@ export function wireConversations(options: ConversationWiringOptions) {
       },
     },
     routes,
-    standings,
+    accessLevels,
     tokens: { template: tokens.template, workflow: tokens.workflow },
     addCors: origins.addTo,
     start: leftOver.start,

@@ -4,7 +4,7 @@ import { addressOfModel } from '#areas/credentials/kinds'
 import { watchModels } from '#areas/credentials/model-watch'
 import { type ModelParts, makeChooseModel } from '#areas/credentials/models'
 import { makeNodeModel, makeOpenCredential } from '#areas/credentials/node'
-import { mayUseNamed, standingInCredential, standingInOwnedCredential } from '#areas/credentials/rights'
+import { mayUseNamed, accessLevelInCredential, accessLevelInOwnedCredential } from '#areas/credentials/rights'
 import { credentialRoutes } from '#areas/credentials/routes'
 import { resolveCredential } from '#areas/credentials/use'
 import { makeUseNotes } from '#areas/credentials/use-notes'
@@ -89,7 +89,7 @@ export function wireCredentials(options: CredentialOptions) {
     chooseModelForNode: makeNodeModel(chooseModel),
     hasModel: modelWatch.hasModel,
     routes: credentialRoutes(parts),
-    standings: { credential: standingInCredential, owned_credential: standingInOwnedCredential },
+    accessLevels: { credential: accessLevelInCredential, owned_credential: accessLevelInOwnedCredential },
     references: new Map<string, ReferenceCheck>([['cred', mayUseNamed]]),
     async stop(): Promise<void> {
       modelWatch.stop()

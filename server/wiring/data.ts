@@ -1,10 +1,15 @@
 import { makeExecuteWarehouse, makeQueryWarehouse } from '#areas/connections/node'
 import { connectionRoutes } from '#areas/connections/routes'
-import { type JobHooks, makeConnections, standingInConnection, standingInSource } from '#areas/connections/service'
+import {
+  accessLevelInConnection,
+  accessLevelInSource,
+  type JobHooks,
+  makeConnections,
+} from '#areas/connections/service'
 import { makeConnectionUse } from '#areas/connections/using'
 import { makeProfiling } from '#areas/datasets/profiling'
 import { datasetRoutes } from '#areas/datasets/routes'
-import { makeDatasets, standingInDataset } from '#areas/datasets/service'
+import { accessLevelInDataset, makeDatasets } from '#areas/datasets/service'
 import { makeDatasetUse } from '#areas/datasets/use'
 import type { ReferenceCheck } from '#areas/workflows/definition-check'
 import { makeDatasetProfile } from '#engine/nodes/dataset-profile'
@@ -13,7 +18,7 @@ import { makeDatasetWrite } from '#engine/nodes/dataset-write'
 import type { AnyKind } from '#engine/nodes/kind'
 import { makeWarehouseExecute } from '#engine/nodes/warehouse-execute'
 import { makeWarehouseQuery } from '#engine/nodes/warehouse-query'
-import type { Standings } from '#platform/access/check'
+import type { AccessLevelFinders } from '#platform/access/check'
 import type { Config } from '#platform/config'
 import type { Database } from '#platform/db/pool'
 import type { AnyRoute } from '#platform/http/route'
@@ -46,10 +51,10 @@ export function wireData({ config, db, vault, log, jobs = noJobs }: DataOptions)
   const connections = makeConnections({ use: connectionUse, warehouses, jobs })
   const datasets = makeDatasets({ db, vault, log, readSource: connections.readSource })
   const routes: AnyRoute[] = [...datasetRoutes(datasets), ...connectionRoutes(connections)]
-  const standings: Standings = {
-    dataset: standingInDataset,
-    connection: standingInConnection,
-    source: standingInSource,
+  const accessLevels: AccessLevelFinders = {
+    dataset: accessLevelInDataset,
+    connection: accessLevelInConnection,
+    source: accessLevelInSource,
   }
   const kinds: AnyKind[] = [
     makeDatasetRead(datasetUse),
@@ -65,7 +70,7 @@ export function wireData({ config, db, vault, log, jobs = noJobs }: DataOptions)
     connectionUse,
     connections,
     routes,
-    standings,
+    accessLevels,
     kinds,
     references,
     /** Deletes the DuckDB files of deleted workspaces. */

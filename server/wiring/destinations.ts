@@ -1,5 +1,5 @@
 import { makeEventDispatcher } from '#areas/destinations/dispatcher'
-import { standingInDestination, standingInOwnedDestination } from '#areas/destinations/rights'
+import { accessLevelInDestination, accessLevelInOwnedDestination } from '#areas/destinations/rights'
 import { destinationRoutes } from '#areas/destinations/routes'
 import type { SendParts } from '#areas/destinations/send'
 import type { DestinationParts } from '#areas/destinations/service'
@@ -30,7 +30,7 @@ export async function wireDestinations(options: DestinationOptions) {
   if (config.role !== 'api') await dispatcher.start()
   return {
     routes: destinationRoutes(options),
-    standings: { destination: standingInDestination, owned_destination: standingInOwnedDestination },
+    accessLevels: { destination: accessLevelInDestination, owned_destination: accessLevelInOwnedDestination },
     /** Deletes deliveries that ended long ago, in portions. */
     async maintain(): Promise<void> {
       for (let more = true; more; ) {

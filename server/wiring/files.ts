@@ -5,8 +5,8 @@ import { fileRoutes } from '#areas/files/routes'
 import {
   fileIdFor,
   filesGiven,
+  makeAccessLevelInFile,
   makeFiles,
-  makeStandingInFile,
   takeFilesIn,
   takeFilesOf,
   withDownloadLinks,
@@ -16,7 +16,7 @@ import { uploadAsVisitor } from '#areas/files/transfer'
 import type { KeepFile as KeepSent } from '#areas/gateway/inbound'
 import type { KeepFile } from '#areas/webhooks/content'
 import type { Json } from '#model/definition'
-import type { StandingIn } from '#platform/access/check'
+import type { FindAccessLevel } from '#platform/access/check'
 import type { Config } from '#platform/config'
 import type { Database, Tx } from '#platform/db/pool'
 import type { Context } from '#platform/http/context'
@@ -32,11 +32,11 @@ export type FilesOptions = {
   vault: Vault
   blobs: Blobs
   baseUrl(): string
-  standingInExecution(): StandingIn
+  accessLevelInExecution(): FindAccessLevel
 }
 
 /** Wires files as values: their routes, their use by nodes, and their removal. */
-export function wireFiles({ config, db, vault, blobs, baseUrl, standingInExecution }: FilesOptions) {
+export function wireFiles({ config, db, vault, blobs, baseUrl, accessLevelInExecution }: FilesOptions) {
   const parts: FileParts = { db, blobs, maxBytes: config.HEDDLE_MAX_FILE_BYTES }
   const links = makeDownloadLinks({ key: vault.derive('file-downloads') })
   const takeFiles: TakeFiles = (of) => takeFilesOf(db, of)
@@ -98,7 +98,7 @@ export function wireFiles({ config, db, vault, blobs, baseUrl, standingInExecuti
         ({ $file }, url) => ({ $file: { ...$file, url } }),
       ),
     routes: fileRoutes({ ...parts, links, baseUrl }),
-    standings: { file: makeStandingInFile(standingInExecution) },
+    accessLevels: { file: makeAccessLevelInFile(accessLevelInExecution) },
     tasks: { 'files that no run holds': () => cleanUpFiles(parts) },
   }
 }

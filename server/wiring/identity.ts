@@ -12,7 +12,7 @@ import { serviceAccountRoutes } from '#areas/service-accounts/routes'
 import type { OnMemberRemoved } from '#areas/workspaces/member-removal'
 import { makeMembers } from '#areas/workspaces/members'
 import { workspaceRoutes } from '#areas/workspaces/routes'
-import { makeWorkspaces, standingInWorkspace } from '#areas/workspaces/service'
+import { accessLevelInWorkspace, makeWorkspaces } from '#areas/workspaces/service'
 import type { Config } from '#platform/config'
 import type { Logger } from '#platform/log'
 import type { Vault } from '#platform/secrets'
@@ -42,7 +42,7 @@ export function wireIdentity(options: {
     invitations,
     onAccepted,
     onRemoved,
-    standings: { workspace: standingInWorkspace },
+    accessLevels: { workspace: accessLevelInWorkspace },
     routes: [
       ...identityRoutes({
         factors: { vault, people },

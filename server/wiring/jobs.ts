@@ -13,7 +13,7 @@ import { makeDispatcher } from '#areas/jobs/ledger/dispatcher'
 import { writeOutput } from '#areas/jobs/ledger/output'
 import { jobMemberRoutes } from '#areas/jobs/member-routes'
 import { makeJobMembers } from '#areas/jobs/members'
-import { standingInJob, standingInOwnedJob, standingThroughJob } from '#areas/jobs/rights'
+import { accessLevelInJob, accessLevelInOwnedJob, accessLevelThroughJob } from '#areas/jobs/rights'
 import { jobRoutes } from '#areas/jobs/routes'
 import { makeJobs } from '#areas/jobs/service'
 import { makeReadSource } from '#areas/jobs/source'
@@ -21,7 +21,7 @@ import type { Quotas } from '#areas/payments/quotas'
 import { type JudgeByAgent, makeConcludeSuite } from '#areas/suites/judge'
 import { makeRecordPeople } from '#areas/suites/recording'
 import { suiteRoutes } from '#areas/suites/routes'
-import { makeStandingInSuite, makeSuites } from '#areas/suites/service'
+import { makeAccessLevelInSuite, makeSuites } from '#areas/suites/service'
 import { cancelRunsOfWorkflow } from '#areas/suites/store'
 import type { Workflows } from '#areas/workflows/service'
 import { reviewByAgent } from '#engine/agents/review'
@@ -31,7 +31,7 @@ import { descriptorsOf, type NodeTable } from '#engine/nodes/table'
 import type { Engine } from '#engine/ports'
 import type { Kinds } from '#model/graph'
 import { isMetered } from '#model/graph-ids'
-import type { StandingIn } from '#platform/access/check'
+import type { FindAccessLevel } from '#platform/access/check'
 import type { Config } from '#platform/config'
 import type { Database, Tx } from '#platform/db/pool'
 import type { Logger } from '#platform/log'
@@ -51,7 +51,7 @@ export type JobWiringOptions = {
   quotas: Quotas
   chooseModel: ChooseModel
   providers: Pick<Providers, 'blobs' | 'llm'>
-  standingInWorkflow: StandingIn
+  accessLevelInWorkflow: FindAccessLevel
   nodes: NodeTable
   loadDefinition: LoadDefinition
   baseUrl(): string
@@ -66,7 +66,7 @@ export const jobLinks = (db: Database) => ({
     await cancelRunsOfWorkflow(tx, workspaceId, workflowId)
   },
   loadDefinition: loadJobDefinition(db),
-  standingThroughJob,
+  accessLevelThroughJob,
 })
 
 /** Wires enrichment jobs, suites, and the runner of both. */
@@ -105,10 +105,10 @@ export async function wireJobs(options: JobWiringOptions) {
   return {
     feed: jobFeed(db),
     routes: [...jobRoutes(jobs), ...jobMemberRoutes(members), ...suiteRoutes(suites)],
-    standings: {
-      job: standingInJob,
-      owned_job: standingInOwnedJob,
-      suite: makeStandingInSuite(options.standingInWorkflow),
+    accessLevels: {
+      job: accessLevelInJob,
+      owned_job: accessLevelInOwnedJob,
+      suite: makeAccessLevelInSuite(options.accessLevelInWorkflow),
     },
     /** Deletes rows of the ledger that belong to nothing, in portions. */
     async maintain(): Promise<void> {

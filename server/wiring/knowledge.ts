@@ -3,7 +3,7 @@ import { findUpload, openUpload } from '#areas/files/uploads'
 import type { EmbedParts } from '#areas/knowledge/embeddings'
 import { makeIndexer } from '#areas/knowledge/indexing'
 import { makeKnowledgeAdd, makeKnowledgeSearch } from '#areas/knowledge/nodes'
-import { mayReadNamed, standingInKnowledge, standingInOwnedKnowledge } from '#areas/knowledge/rights'
+import { accessLevelInKnowledge, accessLevelInOwnedKnowledge, mayReadNamed } from '#areas/knowledge/rights'
 import { knowledgeRoutes } from '#areas/knowledge/routes'
 import { searchKnowledge } from '#areas/knowledge/search'
 import type { Allowances } from '#areas/payments/allowances'
@@ -66,7 +66,7 @@ export function wireKnowledge(options: KnowledgeOptions) {
       findProvider: (ctx, credentialId) =>
         findProvider(ctx.tx, ctx.workspace.workspace_id, credentialId, ctx.person.user_id),
     }),
-    standings: { knowledge: standingInKnowledge, owned_knowledge: standingInOwnedKnowledge },
+    accessLevels: { knowledge: accessLevelInKnowledge, owned_knowledge: accessLevelInOwnedKnowledge },
     references: new Map<string, ReferenceCheck>([['kb', mayReadNamed]]),
     async start(): Promise<void> {
       if (config.role !== 'api') await indexer.start()

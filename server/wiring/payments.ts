@@ -2,12 +2,12 @@ import type { Allowances } from '#areas/payments/allowances'
 import { makePayments, type PaymentsOptions } from '#areas/payments/payments'
 import type { Quotas } from '#areas/payments/quotas'
 import { paymentRoutes } from '#areas/payments/routes'
-import type { Standings } from '#platform/access/check'
+import type { AccessLevelFinders } from '#platform/access/check'
 import type { AnyRoute } from '#platform/http/route'
 
 export type PaymentsWiring = {
   routes: AnyRoute[]
-  standings: Standings
+  accessLevels: AccessLevelFinders
   /** For every area that creates something that a plan limits. */
   quotas: Quotas
   /** For every area that uses resources of the operator. */
@@ -21,7 +21,7 @@ export function wirePayments(options: PaymentsOptions): PaymentsWiring {
   const stopClock = options.config.role === 'api' ? undefined : payments.clock.start()
   return {
     routes: paymentRoutes(payments),
-    standings: payments.standings,
+    accessLevels: payments.accessLevels,
     quotas: payments.quotas,
     allowances: payments.allowances,
     async stop() {

@@ -7,7 +7,7 @@ import { makeSendToChannel } from '#areas/gateway/node'
 import { makeOutbox } from '#areas/gateway/outbox'
 import { CHANNEL_HINTS } from '#areas/gateway/outbox-store'
 import { gatewayRoutes } from '#areas/gateway/routes'
-import { makeGateway, standingInChannel } from '#areas/gateway/service'
+import { accessLevelInChannel, makeGateway } from '#areas/gateway/service'
 import { makeTryOut } from '#areas/gateway/try-out'
 import { inboxRoutes } from '#areas/inbox/routes'
 import { makeInbox as makeTeamInbox } from '#areas/inbox/service'
@@ -21,12 +21,12 @@ import { threadMemberRoutes } from '#areas/threads/member-routes'
 import { addToThread, makeThreadMembers, reassignThreads } from '#areas/threads/members'
 import { makePlayback } from '#areas/threads/playback'
 import { threadRoutes } from '#areas/threads/routes'
-import { type FilesGiven, makeThreads, standingInThread } from '#areas/threads/service'
+import { type FilesGiven, makeThreads, accessLevelInThread } from '#areas/threads/service'
 import { makeThreadSpeech } from '#areas/threads/speech'
 import type { ReferenceCheck } from '#areas/workflows/definition-check'
 import { makeChannelSend } from '#engine/nodes/channel-send'
 import type { AnyKind } from '#engine/nodes/kind'
-import type { Standings } from '#platform/access/check'
+import type { AccessLevelFinders } from '#platform/access/check'
 import type { Database } from '#platform/db/pool'
 import type { AnyRoute } from '#platform/http/route'
 import { fromWire } from '#platform/ids'
@@ -94,7 +94,7 @@ export function wireThreads(options: ThreadWiringOptions) {
 
   const sendToChannel = makeSendToChannel({ db, channels, outbox })
   const kinds: AnyKind[] = [makeChannelSend({ sendToChannel })]
-  const standings: Standings = { thread: standingInThread, channel: standingInChannel }
+  const accessLevels: AccessLevelFinders = { thread: accessLevelInThread, channel: accessLevelInChannel }
   const routes: AnyRoute[] = [
     ...threadRoutes(threads),
     ...threadMemberRoutes(makeThreadMembers(identity)),
@@ -108,7 +108,7 @@ export function wireThreads(options: ThreadWiringOptions) {
   ]
   return {
     routes,
-    standings,
+    accessLevels,
     kinds,
     sendToChannel,
     references,

@@ -1,18 +1,18 @@
 import { approvalRoutes } from '#areas/approvals/routes'
-import { makeStandingInGate } from '#areas/approvals/service'
+import { makeAccessLevelInGate } from '#areas/approvals/service'
 import { forgetEvents } from '#areas/events/forget'
 import { eventRoutes } from '#areas/events/routes'
 import { makeBulkWork } from '#areas/executions/bulk-work'
 import { executionFeed } from '#areas/executions/feed'
 import { executionRoutes } from '#areas/executions/routes'
-import { type AdhocStanding, makeExecutions, makeStandingInExecution } from '#areas/executions/service'
+import { type AdhocAccessLevel, makeAccessLevelInExecution, makeExecutions } from '#areas/executions/service'
 import { makeStarter, type TakeFiles } from '#areas/executions/start'
 import { startSweeping } from '#areas/executions/sweeping'
 import { makeViews } from '#areas/executions/view'
 import { oddsRoutes } from '#areas/odds/routes'
 import { replayRoutes } from '#areas/replays/routes'
 import { makeReplayRunner } from '#areas/replays/runner'
-import { findReplayProof, hasPastRuns, makeStandingInReplay } from '#areas/replays/service'
+import { findReplayProof, hasPastRuns, makeAccessLevelInReplay } from '#areas/replays/service'
 import { findSuiteProof, hasSuite } from '#areas/suites/service'
 import { trialRoutes } from '#areas/trials/routes'
 import type { KeepFile } from '#areas/webhooks/content'
@@ -26,7 +26,7 @@ import { makeReassignWorkflows } from '#areas/workflows/reassign-workflows'
 import { listRetentions } from '#areas/workflows/retention'
 import { workflowRoutes } from '#areas/workflows/routes'
 import { makeScheduler } from '#areas/workflows/scheduler'
-import { makeStandingInWorkflow, makeWorkflows } from '#areas/workflows/service'
+import { makeAccessLevelInWorkflow, makeWorkflows } from '#areas/workflows/service'
 import { systemWorkflows } from '#areas/workflows/system'
 import { makeEmbedTokens } from '#areas/workflows/tokens'
 import { makeDefinitions } from '#engine/definitions'
@@ -47,7 +47,7 @@ export type WorkflowWiringOptions = EngineWiringOptions & {
   checkMore: NonNullable<WorkflowDependencies['checkMore']>
   files: { takeFiles: TakeFiles; keepFile: KeepFile }
   onDeleted: WorkflowDependencies['onDeleted']
-  standingInJob?: AdhocStanding
+  accessLevelInJob?: AdhocAccessLevel
 }
 
 /** Wires the engine and the areas directly above it: workflows, executions, webhooks, approvals. */
@@ -60,10 +60,10 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
   const scheduler = makeScheduler({ db, log, quota })
   const startExecution = makeStarter({ engine, quota, turns, takeFiles: files.takeFiles })
   const views = makeViews(providers.blobs, engineLater)
-  const standingInWorkflow = makeStandingInWorkflow(system)
-  const standingInExecution = makeStandingInExecution({
-    standingThroughQuestion: questions.standingThroughQuestion,
-    ...(options.standingInJob && { standingInJob: options.standingInJob }),
+  const accessLevelInWorkflow = makeAccessLevelInWorkflow(system)
+  const accessLevelInExecution = makeAccessLevelInExecution({
+    accessLevelThroughQuestion: questions.accessLevelThroughQuestion,
+    ...(options.accessLevelInJob && { accessLevelInJob: options.accessLevelInJob }),
   })
   const workflows = makeWorkflows({
     kinds: () => descriptorsOf(nodes),
@@ -118,11 +118,11 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
     forgetTrials: () => db.maintain('select forget_trials(10000)'),
     feed: executionFeed({ db, engine, views }),
     tokens: { webhook: webhookTokens.identify, inbound: webhookTokens.identifyInbound },
-    standings: {
-      workflow: standingInWorkflow,
-      execution: standingInExecution,
-      gate: makeStandingInGate(standingInExecution),
-      replay: makeStandingInReplay(standingInWorkflow),
+    accessLevels: {
+      workflow: accessLevelInWorkflow,
+      execution: accessLevelInExecution,
+      gate: makeAccessLevelInGate(accessLevelInExecution),
+      replay: makeAccessLevelInReplay(accessLevelInWorkflow),
     },
     routes: [
       ...workflowRoutes({

@@ -8,7 +8,7 @@ import { shareConnections } from '#platform/db/connections'
 import { type Database, openDatabase } from '#platform/db/pool'
 import { newId } from '#platform/ids'
 import { makeLogger } from '#platform/log'
-import { lookNow, shortenLooks } from '#platform/looks'
+import { checkNow, limitCheckPauses } from '#platform/periodic-check'
 import { makeVault, type Vault } from '#platform/secrets'
 import { type App, makeApp } from '#server/app'
 import { type Answer, type CallOptions, callAt } from './call.ts'
@@ -61,7 +61,7 @@ const CHANGES = /^\s*(?:update|delete)\b/i
 /** Starts the whole service on a free port, by default with its own database. */
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
   if (!usesShared) endShared()
-  shortenLooks(LOOK_EVERY)
+  limitCheckPauses(LOOK_EVERY)
   keepChildrenEqual()
   const own = options.database ? undefined : await makeTestDatabase()
   const database = options.database ?? own!
@@ -117,7 +117,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     database,
     async sql(text, values) {
       const { rows, rowCount } = await superuser.query(text, values)
-      if (CHANGES.test(text) && rowCount !== 0) lookNow()
+      if (CHANGES.test(text) && rowCount !== 0) checkNow()
       return rows as never
     },
     call: (method, path, callOptions = {}) => callAt(base, method, path, callOptions),

@@ -1,5 +1,5 @@
 import { maySee } from '#areas/workflows/rights'
-import type { StandingIn } from '#platform/access/check'
+import type { FindAccessLevel } from '#platform/access/check'
 import { invalid, problem, unknownReference } from '#platform/errors'
 import type { Context } from '#platform/http/context'
 import type { ListInput } from '#platform/http/list'
@@ -14,7 +14,7 @@ type ById = { rule_id: string }
 
 const callerOf = (ctx: Context) => ({ userId: ctx.person.user_id, isOwner: ctx.workspace.role === 'owner' })
 
-export const standingInAlertRule: StandingIn = async (ctx, ruleId) => {
+export const accessLevelInAlertRule: FindAccessLevel = async (ctx, ruleId) => {
   if (ctx.maybeWorkspace === null || ctx.workspace.role === 'guest') return undefined
   const caller = callerOf(ctx)
   const seen = await store.findSeenRule(ctx.tx, ctx.workspace.workspace_id, ruleId, caller)

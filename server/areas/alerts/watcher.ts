@@ -1,5 +1,5 @@
 import { SECOND } from '#platform/clock'
-import { type Looking, makeLooking } from '#platform/looks'
+import { makePeriodicCheck, type PeriodicCheck } from '#platform/periodic-check'
 import { type MessageDependencies, sendMessage, takeMessages } from './messages.ts'
 import { checkRule, findDueRules } from './watch.ts'
 
@@ -7,7 +7,7 @@ const POLL_EVERY = 2 * SECOND
 const AT_ONCE = 50
 
 /** Checks the rules that are due and sends their messages. Several processes may do this at the same time. */
-export function makeAlertWatcher(deps: MessageDependencies): Omit<Looking, 'wake'> {
+export function makeAlertWatcher(deps: MessageDependencies): Omit<PeriodicCheck, 'wake'> {
   const { db, log } = deps
   let isStopped = false
 
@@ -19,7 +19,7 @@ export function makeAlertWatcher(deps: MessageDependencies): Omit<Looking, 'wake
     }
   }
 
-  const look = async (): Promise<number> => {
+  const check = async (): Promise<number> => {
     await each('an alert rule', await findDueRules(db, AT_ONCE), ({ workspace_id, rule_id }) =>
       checkRule(db, workspace_id, rule_id),
     )
@@ -27,8 +27,8 @@ export function makeAlertWatcher(deps: MessageDependencies): Omit<Looking, 'wake
     return POLL_EVERY
   }
 
-  const { start, stop } = makeLooking({
-    look,
+  const { start, stop } = makePeriodicCheck({
+    check,
     onError: (error) => log.debug({ err: error }, 'alerts are looked at again in a moment'),
   })
   return {

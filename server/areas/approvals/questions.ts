@@ -7,7 +7,7 @@ import type { Turns } from '#engine/worker/turns'
 import type { Json } from '#model/definition'
 import { validateJson } from '#model/json-schema'
 import { checkSchema } from '#model/json-schema-check'
-import type { Standing } from '#platform/access/words'
+import type { AccessLevel } from '#platform/access/rules'
 import type { Database, Tx } from '#platform/db/pool'
 import { invalid, type Problem, problem, unknownReference } from '#platform/errors'
 import { deliverEvent, settleMatters } from '#platform/events'
@@ -204,7 +204,7 @@ export const makeQuestions = (deps: QuestionDependencies) => ({
   isForPerson: store.isForPerson,
 
   /** Lets a person who is named by a question of the execution see that the execution exists. */
-  async standingThroughQuestion(ctx: Context, executionId: string): Promise<Standing | undefined> {
+  async accessLevelThroughQuestion(ctx: Context, executionId: string): Promise<AccessLevel | undefined> {
     const named = await store.isNamedIn(ctx.tx, ctx.workspace.workspace_id, ctx.person.user_id, executionId)
     return named ? 'visible' : undefined
   },

@@ -3,7 +3,7 @@ import type { Json } from '#model/definition'
 import { SECOND } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
 import type { Logger } from '#platform/log'
-import { type Looking, makeLooking } from '#platform/looks'
+import { makePeriodicCheck, type PeriodicCheck } from '#platform/periodic-check'
 import type { Gates } from './gates.ts'
 import { policyText } from './policy.ts'
 import type { AgentVote, Approvals } from './service.ts'
@@ -135,10 +135,10 @@ async function look(state: State, onEnd: () => void): Promise<number> {
 }
 
 /** The worker for reviews. `wake` is called when a gate with agents is opened or a person has left. */
-export function makeReviews(options: ReviewsOptions): Looking {
+export function makeReviews(options: ReviewsOptions): PeriodicCheck {
   const state: State = { ...options, stopping: new AbortController(), underWay: new Map() }
-  const looking: Looking = makeLooking({
-    look: () => look(state, looking.wake),
+  const looking: PeriodicCheck = makePeriodicCheck({
+    check: () => look(state, looking.wake),
     onError: (error) => options.log.warn({ err: error }, 'reviews could not be read'),
   })
   return {

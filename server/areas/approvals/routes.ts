@@ -1,4 +1,4 @@
-import { sees, viewer } from '#platform/access/words'
+import { sees, viewer } from '#platform/access/rules'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { page } from '#platform/http/schema'
 import { listKeptAnswers, readKeptAnswer, withdrawAnswer } from './kept-answers.ts'

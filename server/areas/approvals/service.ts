@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { Engine } from '#engine/ports'
 import type { Json, JsonObject } from '#model/definition'
-import type { StandingIn } from '#platform/access/check'
+import type { FindAccessLevel } from '#platform/access/check'
 import { recordAudit } from '#platform/audit'
 import { isUniqueViolation, type Tx } from '#platform/db/pool'
 import { invalid, problem, unknownReference } from '#platform/errors'
@@ -23,13 +23,13 @@ import * as voting from './voting-store.ts'
 type ById = { request_id: string }
 
 /** Lets a person see a gate if they can see its execution, may vote, have voted or edited the call. */
-export const makeStandingInGate =
-  (standingInExecution: StandingIn): StandingIn =>
+export const makeAccessLevelInGate =
+  (accessLevelInExecution: FindAccessLevel): FindAccessLevel =>
   async (ctx, requestId) => {
     if (ctx.maybeWorkspace === null) return undefined
     const gate = await store.findGate(ctx.tx, ctx.workspace.workspace_id, requestId)
     if (!gate) return undefined
-    const inExecution = await standingInExecution(ctx, gate.execution_id)
+    const inExecution = await accessLevelInExecution(ctx, gate.execution_id)
     if (inExecution !== undefined && inExecution !== 'visible') return 'viewer'
     if (gate.edited_by === ctx.person.user_id) return 'viewer'
     const voters = await voting.listVoters(ctx.tx, gate.workspace_id, [requestId])

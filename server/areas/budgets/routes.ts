@@ -1,4 +1,4 @@
-import { viewer, workspaceOwner } from '#platform/access/words'
+import { viewer, workspaceOwner } from '#platform/access/rules'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { Budgets, NewBudgets } from './schema.ts'
 import { listBudgets, putBudgets } from './service.ts'

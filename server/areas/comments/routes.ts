@@ -1,4 +1,4 @@
-import { viewer } from '#platform/access/words'
+import { viewer } from '#platform/access/rules'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { page } from '#platform/http/schema'
 import { Comment, CommentPatch, commentList, NewComment, Resolution } from './schema.ts'

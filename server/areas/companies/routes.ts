@@ -1,4 +1,4 @@
-import { member, owner, signedIn, viewer } from '#platform/access/words'
+import { member, owner, signedIn, viewer } from '#platform/access/rules'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { page } from '#platform/http/schema'
 import { Company, CompanyPatch, companyList, ListedCompany, NewCompany } from './schema.ts'

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { OnMemberRemoved } from '#areas/workspaces/member-removal'
-import type { StandingIn } from '#platform/access/check'
+import type { FindAccessLevel } from '#platform/access/check'
 import { recordAudit } from '#platform/audit'
 import { requireUnbound } from '#platform/auth/scope'
 import { isForeignKeyViolation } from '#platform/db/pool'
@@ -15,7 +15,7 @@ import * as store from './store.ts'
 
 type ById = { company_id: string }
 
-export const standingInCompany: StandingIn = async (ctx, companyId) => {
+export const accessLevelInCompany: FindAccessLevel = async (ctx, companyId) => {
   const rights = await store.findCompanyRights(ctx.tx, companyId, ctx.person.user_id)
   return rights && (rights.owns ? 'owner' : 'viewer')
 }

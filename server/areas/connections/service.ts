@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { Json, JsonObject } from '#model/definition'
 import { validateJson } from '#model/json-schema'
-import type { StandingIn } from '#platform/access/check'
+import type { FindAccessLevel } from '#platform/access/check'
 import { recordAudit } from '#platform/audit'
 import { MINUTE } from '#platform/clock'
 import type { Tx } from '#platform/db/pool'
@@ -21,13 +21,13 @@ type ById = { connection_id: string }
 type Secrets = Record<string, string>
 
 const standing =
-  (find: (tx: Tx, workspaceId: string, id: string) => Promise<unknown>): StandingIn =>
+  (find: (tx: Tx, workspaceId: string, id: string) => Promise<unknown>): FindAccessLevel =>
   async (ctx, id) => {
     if (ctx.maybeWorkspace === null || ctx.workspace.role === 'guest') return undefined
     return (await find(ctx.tx, ctx.workspace.workspace_id, id)) === undefined ? undefined : ctx.workspace.role
   }
-export const standingInConnection = standing(store.findUsable)
-export const standingInSource = standing(store.findSource)
+export const accessLevelInConnection = standing(store.findUsable)
+export const accessLevelInSource = standing(store.findSource)
 
 /**
  * What the jobs do when a connection changes, inside the transaction that changed it. The composition root provides

@@ -1,7 +1,7 @@
 import { SECOND } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
 import type { Logger } from '#platform/log'
-import { untilNextLook } from '#platform/looks'
+import { msUntilNextCheck } from '#platform/periodic-check'
 import type { LanguageModel } from '#providers/llm/index'
 
 const POLL_EVERY = 5 * SECOND
@@ -21,7 +21,7 @@ export function watchModels({ db, log, installation }: { db: Database; log: Logg
     }
   }
   const needed = installation.available() !== null
-  const timer = needed ? setInterval(() => void look(), untilNextLook(POLL_EVERY)).unref() : undefined
+  const timer = needed ? setInterval(() => void look(), msUntilNextCheck(POLL_EVERY)).unref() : undefined
   if (needed) void look()
   return {
     hasModel: (): boolean => !needed || stored,

@@ -1,6 +1,6 @@
 import type { OnMemberRemoved } from '#areas/workspaces/member-removal'
-import type { StandingIn } from '#platform/access/check'
-import type { Standing } from '#platform/access/words'
+import type { FindAccessLevel } from '#platform/access/check'
+import type { AccessLevel } from '#platform/access/rules'
 import type { Tx } from '#platform/db/pool'
 import { fromWire } from '#platform/ids'
 import { CHANGED } from './credential-cache.ts'
@@ -11,7 +11,7 @@ import { findRole, findUsable, type Role } from './store.ts'
 
 export const mayUse = (role: Role | null | undefined): boolean => role === 'owner' || role === 'edit' || role === 'use'
 
-const standings: Record<Role, Standing> = {
+const accessLevels: Record<Role, AccessLevel> = {
   owner: 'owner',
   edit: 'member',
   use: 'viewer',
@@ -19,20 +19,20 @@ const standings: Record<Role, Standing> = {
   manage: 'visible',
 }
 
-const roleOf = (ctx: Parameters<StandingIn>[0], credentialId: string): Promise<Role | undefined> =>
+const roleOf = (ctx: Parameters<FindAccessLevel>[0], credentialId: string): Promise<Role | undefined> =>
   ctx.maybeWorkspace === null
     ? Promise.resolve(undefined)
     : findRole(ctx.tx, ctx.workspace.workspace_id, credentialId, ctx.person.user_id)
 
-export const standingInCredential: StandingIn = async (ctx, credentialId) => {
+export const accessLevelInCredential: FindAccessLevel = async (ctx, credentialId) => {
   const role = await roleOf(ctx, credentialId)
-  return role && standings[role]
+  return role && accessLevels[role]
 }
 
 /** Returns the standing for reading and revoking, which owners of the workspace may do as well. */
-export const standingInOwnedCredential: StandingIn = async (ctx, credentialId) => {
+export const accessLevelInOwnedCredential: FindAccessLevel = async (ctx, credentialId) => {
   const role = await roleOf(ctx, credentialId)
-  return role && (ctx.workspace.role === 'owner' ? 'owner' : standings[role])
+  return role && (ctx.workspace.role === 'owner' ? 'owner' : accessLevels[role])
 }
 
 /** Checks whether this person may use a credential that a definition or template names. */

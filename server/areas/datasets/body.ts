@@ -1,7 +1,7 @@
 import { problem } from '#platform/errors'
 import type { Context } from '#platform/http/context'
 import type { Exchange } from '#platform/http/route'
-import { blocksOf, checkLength, hasBody, isJson, letGo } from '#platform/http/upload'
+import { blocksOf, checkLength, discardRest, hasBody, isJson } from '#platform/http/upload'
 import type { Parsed } from './parsing/parse.ts'
 import type { ParserThreads } from './parsing/thread.ts'
 import type { Draft } from './writing.ts'
@@ -39,7 +39,7 @@ export async function refusing<T>(
   try {
     return await work()
   } catch (error) {
-    letGo(exchange)
+    discardRest(exchange)
     // The body is already consumed, so a retry by the kernel would find no body.
     const { code } = error as { code?: string }
     if (code === '40P01' || code === '40001')

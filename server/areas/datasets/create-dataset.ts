@@ -7,10 +7,10 @@ import type { Answer } from '#platform/http/answer'
 import { requireStorable } from '#platform/http/body'
 import { type Context, scopeOf } from '#platform/http/context'
 import {
-  holderOf,
   type Idempotency,
+  keyOwnerOf,
   makeIdempotency,
-  noteReplayed,
+  markReplayed,
   type Replay,
   replayOf,
 } from '#platform/http/idempotency'
@@ -45,7 +45,7 @@ const replayFor = (ctx: Context, { request }: Exchange, bodySha256: string): Rep
   ctx.idempotencyKey === null
     ? null
     : replayOf({
-        holder: holderOf(ctx.credential, ctx.person.user_id, ctx.workspace.workspace_id),
+        holder: keyOwnerOf(ctx.credential, ctx.person.user_id, ctx.workspace.workspace_id),
         key: ctx.idempotencyKey,
         method: request.method,
         url: request.url,
@@ -69,7 +69,7 @@ async function once(
     }
     return replay === null ? perform() : answered(idempotency, tx, replay, perform)
   })
-  if (!made) noteReplayed(ctx)
+  if (!made) markReplayed(ctx)
   return { dataset, made }
 }
 
@@ -142,7 +142,7 @@ export async function captureDataset(
   const replay = replayFor(ctx, exchange, sent)
   const earlier = replay && (await ctx.db.tenant(scopeOf(ctx), (tx) => deps.idempotency.earlier(tx, replay)))
   if (earlier) {
-    noteReplayed(ctx)
+    markReplayed(ctx)
     return datasetIn(earlier)
   }
   const source = await deps.readSource(ctx, input.source_id, {

@@ -1,9 +1,9 @@
 import type { z } from 'zod'
-import type { StandingIn } from '#platform/access/check'
+import type { FindAccessLevel } from '#platform/access/check'
 import { MINUTE } from '#platform/clock'
 import type { Tx } from '#platform/db/pool'
 import { problem } from '#platform/errors'
-import { sendUnchanged, tagKnown } from '#platform/http/answer'
+import { matchingTag, sendUnchanged } from '#platform/http/answer'
 import { type Context, scopeOf } from '#platform/http/context'
 import { parse } from '#platform/http/input'
 import type { ListInput } from '#platform/http/list'
@@ -25,7 +25,7 @@ import { withDraft } from './writing.ts'
 type ById = { dataset_id: string }
 
 /** All members of the workspace except guests. Viewers may only read. */
-export const standingInDataset: StandingIn = async (ctx, datasetId) => {
+export const accessLevelInDataset: FindAccessLevel = async (ctx, datasetId) => {
   if (ctx.maybeWorkspace === null || ctx.workspace.role === 'guest') return undefined
   const found = await store.findFingerprint(ctx.tx, ctx.workspace.workspace_id, datasetId)
   return found === undefined ? undefined : ctx.workspace.role
@@ -59,7 +59,7 @@ export function makeDatasets({ db, vault, log, readSource }: DatasetsOptions) {
       const dataset = await pointed(ctx, dataset_id)
       const { version_id, columns_complete: _complete, ...summary } = dataset
       const etag = etagOfDataset(summary)
-      const known = tagKnown(exchange.request.headers['if-none-match'], etag)
+      const known = matchingTag(exchange.request.headers['if-none-match'], etag)
       if (known !== undefined) {
         await sendUnchanged(exchange.reply, known)
         return

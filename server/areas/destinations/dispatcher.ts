@@ -2,8 +2,8 @@ import { SECOND } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
 import { NOWHERE } from '#platform/ids'
 import type { Logger } from '#platform/log'
-import { type Looking, makeLooking, untilNextLook } from '#platform/looks'
 import { OUTBOX_HINTS } from '#platform/outbox'
+import { makePeriodicCheck, msUntilNextCheck, type PeriodicCheck } from '#platform/periodic-check'
 import {
   type Claimed,
   type Loaded,
@@ -37,7 +37,7 @@ export const MAX_PENDING = 100_000
 
 export type DispatcherOptions = SendParts & { db: Database; log: Logger }
 
-export function makeEventDispatcher(options: DispatcherOptions): Omit<Looking, 'wake'> {
+export function makeEventDispatcher(options: DispatcherOptions): Omit<PeriodicCheck, 'wake'> {
   const { db, log } = options
   const stopping = new AbortController()
   const sending = new Map<string, { of: Claimed; over: Promise<void> }>()
@@ -83,7 +83,7 @@ export function makeEventDispatcher(options: DispatcherOptions): Omit<Looking, '
       })
       .finally(() => {
         sending.delete(of.delivery_id)
-        looking.wake()
+        periodicCheck.wake()
       })
     sending.set(of.delivery_id, { of, over })
   }
@@ -109,8 +109,8 @@ export function makeEventDispatcher(options: DispatcherOptions): Omit<Looking, '
   }
 
   /** Disables the destinations that must stop, and notifies their owners. */
-  async function check(): Promise<void> {
-    if (performance.now() - checkedAt < untilNextLook(CHECK_EVERY)) return
+  async function disableFailing(): Promise<void> {
+    if (performance.now() - checkedAt < msUntilNextCheck(CHECK_EVERY)) return
     checkedAt = performance.now()
     const rows = await db.maintain<Pick<Claimed, 'workspace_id' | 'destination_id'>>(
       'select * from stop_destinations()',
@@ -119,25 +119,25 @@ export function makeEventDispatcher(options: DispatcherOptions): Omit<Looking, '
       await db.tenant(inWorkspace(workspace_id), (tx) => notifySwitchedOff(tx, workspace_id, destination_id))
   }
 
-  async function look(): Promise<number> {
+  async function check(): Promise<number> {
     const isBusy = await fanOut()
-    await check()
+    await disableFailing()
     await claim()
     return isBusy ? BUSY_POLL_EVERY : POLL_EVERY
   }
 
-  const looking = makeLooking({
-    look,
+  const periodicCheck = makePeriodicCheck({
+    check,
     listen: (wake) => db.listen(OUTBOX_HINTS, wake),
     onError: (error) => log.warn({ err: error }, 'events could not be sent yet'),
   })
 
   return {
-    start: looking.start,
+    start: periodicCheck.start,
     /** Aborts the running deliveries. Another process sends them again, with the same id. */
     async stop(): Promise<void> {
       stopping.abort()
-      await looking.stop()
+      await periodicCheck.stop()
       await Promise.all([...sending.values()].map(({ over }) => over))
     },
   }

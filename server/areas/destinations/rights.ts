@@ -1,12 +1,12 @@
 import type { OnMemberRemoved } from '#areas/workspaces/member-removal'
-import type { StandingIn } from '#platform/access/check'
+import type { FindAccessLevel } from '#platform/access/check'
 import { findDestination, switchOffOwnedBy } from './store.ts'
 
 // A destination belongs to the person for whom it acts. Owners of the workspace may see any destination, delete it, and
 // change it, which makes it their own. They see only the deliveries of their own destinations, because deliveries name
 // executions that may be hidden from them.
 
-export const standingInDestination: StandingIn = async (ctx, destinationId) => {
+export const accessLevelInDestination: FindAccessLevel = async (ctx, destinationId) => {
   if (ctx.maybeWorkspace === null) return undefined
   const row = await findDestination(ctx.tx, ctx.workspace.workspace_id, destinationId)
   if (!row) return undefined
@@ -16,8 +16,8 @@ export const standingInDestination: StandingIn = async (ctx, destinationId) => {
   return role === 'owner' ? 'visible' : undefined
 }
 
-export const standingInOwnedDestination: StandingIn = async (ctx, destinationId) => {
-  const standing = await standingInDestination(ctx, destinationId)
+export const accessLevelInOwnedDestination: FindAccessLevel = async (ctx, destinationId) => {
+  const standing = await accessLevelInDestination(ctx, destinationId)
   return standing === 'visible' ? 'owner' : standing
 }
 

@@ -17,7 +17,7 @@ import type { Tx } from '#platform/db/pool'
 import { problem } from '#platform/errors'
 import { type Context, type Credential, scopeOf } from '#platform/http/context'
 import type { Exchange } from '#platform/http/route'
-import { letGo } from '#platform/http/upload'
+import { discardRest } from '#platform/http/upload'
 import { newId, toWire } from '#platform/ids'
 import type { Visitors } from './visitors.ts'
 
@@ -77,7 +77,7 @@ export async function uploadOf(
 ): Promise<FileValue> {
   const visitorId = requireVisitor(ctx)
   if (!takesAnyFiles(offers)) {
-    letGo(exchange)
+    discardRest(exchange)
     throw problem('forbidden', 'Nothing that is offered here takes files.')
   }
   return files.upload(ctx, { name, visitorId }, exchange)

@@ -6,7 +6,7 @@ import { isConnectionLost } from '#platform/db/unavailable'
 import { isProblem } from '#platform/errors'
 import { toWire } from '#platform/ids'
 import type { Logger } from '#platform/log'
-import { type Looking, makeLooking } from '#platform/looks'
+import { makePeriodicCheck, type PeriodicCheck } from '#platform/periodic-check'
 import * as store from './bulk-store.ts'
 import { findFlow, findTarget, makeCountedStart, type Quota, requireActivated } from './start.ts'
 
@@ -121,12 +121,12 @@ const workOn = (parts: Parts, { workspace_id, bulk_id }: Place): Promise<boolean
     return found.length > 0
   })
 
-export function makeBulkWork(parts: Parts): Omit<Looking, 'wake'> {
+export function makeBulkWork(parts: Parts): Omit<PeriodicCheck, 'wake'> {
   const { db, log } = parts
   let isStopped = false
 
   /** Executes one portion of each operation in turn, so that a large operation does not block the others. */
-  async function look(): Promise<number> {
+  async function check(): Promise<number> {
     for (let again = true; again && !isStopped; ) {
       again = false
       const { rows } = await db.appPool.query<Place>('select * from bulks_under_way($1)', [100])
@@ -140,8 +140,8 @@ export function makeBulkWork(parts: Parts): Omit<Looking, 'wake'> {
     return POLL_EVERY
   }
 
-  const { start, stop } = makeLooking({
-    look,
+  const { start, stop } = makePeriodicCheck({
+    check,
     listen: (wake) => db.listen(CHANNEL, wake),
     onError: (error) => log.warn({ err: error }, 'bulk operations could not be read'),
   })

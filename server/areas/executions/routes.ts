@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { viewer } from '#platform/access/words'
+import { viewer } from '#platform/access/rules'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { listQuery, page, reference, timestampIn } from '#platform/http/schema'
 import { IssuedTicket, socketOf } from '#platform/realtime/tickets'

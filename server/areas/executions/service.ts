@@ -1,14 +1,14 @@
 import type { z } from 'zod'
-import { standingFrom } from '#areas/workflows/service'
+import { accessLevelFrom } from '#areas/workflows/service'
 import type { SystemWorkflow } from '#areas/workflows/system'
 import { serviceAccountInitiator } from '#engine/initiators'
 import type { Engine, ExecutionView } from '#engine/ports'
 import type { JsonObject } from '#model/definition'
-import type { StandingIn } from '#platform/access/check'
-import type { Standing } from '#platform/access/words'
+import type { FindAccessLevel } from '#platform/access/check'
+import type { AccessLevel } from '#platform/access/rules'
 import { problem } from '#platform/errors'
 import { type Context, scopeOf } from '#platform/http/context'
-import { noteReplayed } from '#platform/http/idempotency'
+import { markReplayed } from '#platform/http/idempotency'
 import { decodeCursor, toPage } from '#platform/http/page'
 import type { Exchange } from '#platform/http/route'
 import { toWire } from '#platform/ids'
@@ -44,14 +44,14 @@ type ById = { execution_id: string }
 export const originOf = store.findOwner
 
 /** Returns the caller's rights in an execution that belongs to a job and to no workflow. */
-export type AdhocStanding = (ctx: Context, triggerId: string) => Promise<Standing | undefined>
+export type AdhocAccessLevel = (ctx: Context, triggerId: string) => Promise<AccessLevel | undefined>
 
-export const makeStandingInExecution =
+export const makeAccessLevelInExecution =
   (options: {
-    standingInJob?: AdhocStanding
+    accessLevelInJob?: AdhocAccessLevel
     /** A person whom an open question names may see that the execution exists. */
-    standingThroughQuestion?: AdhocStanding
-  }): StandingIn =>
+    accessLevelThroughQuestion?: AdhocAccessLevel
+  }): FindAccessLevel =>
   async (ctx, executionId) => {
     if (ctx.maybeWorkspace === null) return undefined
     const whose = await store.findOwnerFor(ctx.tx, ctx.workspace.workspace_id, executionId, ctx.person.user_id)
@@ -59,13 +59,13 @@ export const makeStandingInExecution =
     const started = whose.started_by === ctx.person.user_id
     if (whose.system_slug !== null) return started ? 'owner' : undefined
     const { owner_id, role } = whose
-    const inWorkflow = owner_id === null ? undefined : standingFrom(ctx, { owner_id, role })
+    const inWorkflow = owner_id === null ? undefined : accessLevelFrom(ctx, { owner_id, role })
     if (inWorkflow !== undefined && inWorkflow !== 'visible') return inWorkflow
     if (whose.workflow_id === null && whose.trigger_kind === 'job' && whose.trigger_id !== null) {
-      const inJob = await options.standingInJob?.(ctx, whose.trigger_id)
+      const inJob = await options.accessLevelInJob?.(ctx, whose.trigger_id)
       if (inJob !== undefined) return inJob
     }
-    return started ? 'viewer' : options.standingThroughQuestion?.(ctx, executionId)
+    return started ? 'viewer' : options.accessLevelThroughQuestion?.(ctx, executionId)
   }
 
 export type Parts = {
@@ -125,7 +125,7 @@ async function start(
       Buffer.concat([Buffer.from(`${exchange.request.method} ${exchange.request.url}\n`), exchange.request.rawBody]),
     ),
   })
-  if (started.replayed) noteReplayed(ctx)
+  if (started.replayed) markReplayed(ctx)
   return answer(parts, ctx, started.executionId, waitS)
 }
 
@@ -222,7 +222,7 @@ export async function retryExecution(
         ...(idempotency && { idempotency }),
       }),
   )
-  if (started.replayed) noteReplayed(ctx)
+  if (started.replayed) markReplayed(ctx)
   return { execution_id: started.executionId, status: 'queued' as const }
 }
 

@@ -1,4 +1,4 @@
-import { member } from '#platform/access/words'
+import { member } from '#platform/access/rules'
 import { type AnyRoute, routes } from '#platform/http/route'
 import {
   Accepted,

@@ -11,7 +11,7 @@ import { SECOND } from '#platform/clock'
 import type { Tx } from '#platform/db/pool'
 import { invalid, isProblem, type Problem, problem, unknownReference } from '#platform/errors'
 import type { Context } from '#platform/http/context'
-import { holderOf } from '#platform/http/idempotency'
+import { keyOwnerOf } from '#platform/http/idempotency'
 import { newId } from '#platform/ids'
 
 // Everything between a request to run a workflow and the start of the execution: the version, the check of the input,
@@ -155,7 +155,7 @@ export function idempotencyOf(
 ): Start['idempotency'] {
   const { credential, maybePerson, maybeWorkspace, idempotencyKey: key } = ctx
   if (key === null) return undefined
-  const holder = holderOf(credential, maybePerson?.user_id ?? null, maybeWorkspace?.workspace_id ?? null)
+  const holder = keyOwnerOf(credential, maybePerson?.user_id ?? null, maybeWorkspace?.workspace_id ?? null)
   const sha256 = (text: string | Buffer): Buffer => createHash('sha256').update(text).digest()
   return { credentialHash: sha256(holder), keyHash: sha256(key), bodySha256: sha256(body) }
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { anyone, member, viewer } from '#platform/access/words'
+import { anyone, member, viewer } from '#platform/access/rules'
 import type { Context } from '#platform/http/context'
 import { type AnyRoute, type Exchange, routes } from '#platform/http/route'
 import { filePart } from '#platform/http/schema'

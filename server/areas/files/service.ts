@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type Files, type FileValue, filesIn, isFileValue, unavailable } from '#engine/files'
 import type { Json } from '#model/definition'
-import type { StandingIn } from '#platform/access/check'
+import type { FindAccessLevel } from '#platform/access/check'
 import type { Database, Tx } from '#platform/db/pool'
 import { unknownReference } from '#platform/errors'
 import { fromWire, NOWHERE } from '#platform/ids'
@@ -10,15 +10,15 @@ import { asNodeFailure, type FileParts, fileNameOf, fileValueOf, keepFile, keyOf
 import * as store from './store.ts'
 
 /** A person may read a file if the person uploaded it or may read an execution that received or created it. */
-export const makeStandingInFile =
-  (standingInExecution: () => StandingIn): StandingIn =>
+export const makeAccessLevelInFile =
+  (accessLevelInExecution: () => FindAccessLevel): FindAccessLevel =>
   async (ctx, fileId) => {
     if (ctx.maybeWorkspace === null) return undefined
     const found = await store.findOwner(ctx.tx, ctx.workspace.workspace_id, fileId)
     if (!found) return undefined
     if (found.created_by !== null && found.created_by === ctx.maybePerson?.user_id) return 'owner'
     for (const executionId of found.execution_ids) {
-      const standing = await standingInExecution()(ctx, executionId)
+      const standing = await accessLevelInExecution()(ctx, executionId)
       if (standing !== undefined && standing !== 'visible') return 'viewer'
     }
     return undefined

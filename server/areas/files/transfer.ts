@@ -3,7 +3,7 @@ import { problem } from '#platform/errors'
 import { type Context, scopeOf } from '#platform/http/context'
 import { partOf } from '#platform/http/range'
 import type { Exchange } from '#platform/http/route'
-import { blocksOf, checkLength, hasBody, letGo, readUpload } from '#platform/http/upload'
+import { blocksOf, checkLength, discardRest, hasBody, readUpload } from '#platform/http/upload'
 import { fromWire, newId } from '#platform/ids'
 import { type FileParts, fileNameOf, keepFile, keyOf, mediaTypeOf } from './keeping.ts'
 import type { DownloadLinks } from './links.ts'
@@ -37,7 +37,7 @@ export async function uploadAsVisitor(
   const { workspace_id } = ctx.workspace
   const untaken = await ctx.db.tenant(scopeOf(ctx), (tx) => store.countUntaken(tx, workspace_id, input.visitorId))
   if (untaken >= MAX_UNTAKEN) {
-    letGo(exchange)
+    discardRest(exchange)
     throw problem('conflict', `You have ${MAX_UNTAKEN} files that nothing was started with. Use them first.`)
   }
   const maxBytes = Math.min(parts.maxBytes, MAX_VISITOR_BYTES)
@@ -76,7 +76,7 @@ async function keepUpload(
     const { file_id } = kept.$file
     return { $file: { ...kept.$file, file_id: fromWire('file', file_id) as string } }
   } catch (error) {
-    letGo(exchange)
+    discardRest(exchange)
     throw error
   }
 

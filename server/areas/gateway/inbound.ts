@@ -5,7 +5,7 @@ import type { Database } from '#platform/db/pool'
 import { isProblem, problem } from '#platform/errors'
 import type { Context } from '#platform/http/context'
 import type { Exchange } from '#platform/http/route'
-import { blocksOf, checkLength, letGo } from '#platform/http/upload'
+import { blocksOf, checkLength, discardRest } from '#platform/http/upload'
 import { newId } from '#platform/ids'
 import type { Channels } from '#providers/channels/channels'
 import {
@@ -146,7 +146,7 @@ export function makeInbound(options: {
       try {
         await receive(ctx, input, exchange)
       } catch (error) {
-        letGo(exchange)
+        discardRest(exchange)
         throw error
       }
     },

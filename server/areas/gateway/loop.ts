@@ -1,6 +1,6 @@
 import { SECOND } from '#platform/clock'
 import type { Logger } from '#platform/log'
-import { untilFirstLook } from '#platform/looks'
+import { msUntilFirstCheck } from '#platform/periodic-check'
 
 /** Polls for due work and runs several items at once, so that a slow one does not block the others. */
 export function makeWorkLoop<Due>(options: {
@@ -58,7 +58,7 @@ export function makeWorkLoop<Due>(options: {
     wake,
     /** Schedules the first poll after a short delay. */
     start(): void {
-      if (!stopped && !looking) timer ??= setTimeout(wake, untilFirstLook())
+      if (!stopped && !looking) timer ??= setTimeout(wake, msUntilFirstCheck())
     },
     async stop(): Promise<void> {
       stopped = true

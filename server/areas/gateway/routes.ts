@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { anyone, member, viewer } from '#platform/access/words'
+import { anyone, member, viewer } from '#platform/access/rules'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { page } from '#platform/http/schema'
 import type { Inbound } from './inbound.ts'

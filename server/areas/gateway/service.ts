@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { orgBaseUrl } from '#areas/identity/links'
-import type { StandingIn } from '#platform/access/check'
+import type { FindAccessLevel } from '#platform/access/check'
 import { recordAudit } from '#platform/audit'
 import { isUniqueViolation } from '#platform/db/pool'
 import { type FieldError, invalid, problem, unknownReference } from '#platform/errors'
@@ -24,7 +24,7 @@ type Given = {
 }
 
 /** The whole workspace except guests may read a channel. Owners and members may change it. */
-export const standingInChannel: StandingIn = async (ctx, configId) => {
+export const accessLevelInChannel: FindAccessLevel = async (ctx, configId) => {
   if (ctx.maybeWorkspace === null || ctx.workspace.role === 'guest') return undefined
   const config = await store.findConfig(ctx.tx, ctx.workspace.workspace_id, configId)
   return config && ctx.workspace.role

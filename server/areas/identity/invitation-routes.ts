@@ -1,4 +1,4 @@
-import { anyone } from '#platform/access/words'
+import { anyone } from '#platform/access/rules'
 import { type AnyRoute, routes } from '#platform/http/route'
 import type { Accepting } from './accept.ts'
 import { comesIn, extension } from './route-parts.ts'

@@ -1,4 +1,4 @@
-import { signedIn } from '#platform/access/words'
+import { signedIn } from '#platform/access/rules'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { page } from '#platform/http/schema'
 import type { ApiKeys } from './api-keys.ts'

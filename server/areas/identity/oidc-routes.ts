@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { anyone, signedIn } from '#platform/access/words'
+import { anyone, signedIn } from '#platform/access/rules'
 import { type AnyRoute, routes } from '#platform/http/route'
 import type { Oidc } from './oidc.ts'
 import { comesIn, extension } from './route-parts.ts'

@@ -1,4 +1,4 @@
-import { anyone, signedIn } from '#platform/access/words'
+import { anyone, signedIn } from '#platform/access/rules'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { page } from '#platform/http/schema'
 import type { People } from './people.ts'

@@ -1,4 +1,4 @@
-import { editor, member, viewer, workspaceOwner } from '#platform/access/words'
+import { editor, member, viewer, workspaceOwner } from '#platform/access/rules'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { page } from '#platform/http/schema'
 import { IssuedTicket, socketOf } from '#platform/realtime/tickets'

@@ -1,4 +1,4 @@
-import { operator, viewer } from '#platform/access/words'
+import { operator, viewer } from '#platform/access/rules'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { getPrices, putPrices } from './prices.ts'
 import { getRunInsights, getStepInsights } from './runs.ts'

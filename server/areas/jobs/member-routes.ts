@@ -1,5 +1,5 @@
 import { Invitation } from '#areas/workspaces/schema'
-import { orOneself, owner, viewer } from '#platform/access/words'
+import { orOneself, owner, viewer } from '#platform/access/rules'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { page } from '#platform/http/schema'
 import type { JobMembers } from './members.ts'

@@ -1,4 +1,4 @@
-import type { StandingIn } from '#platform/access/check'
+import type { FindAccessLevel } from '#platform/access/check'
 import type { Tx } from '#platform/db/pool'
 import { fromWire } from '#platform/ids'
 import type { Role } from './schema.ts'
@@ -16,20 +16,20 @@ export async function roleInJob(tx: Tx, workspaceId: string, userId: string, job
   return role === null || role === '' ? undefined : role
 }
 
-export const standingInJob: StandingIn = async (ctx, jobId) =>
+export const accessLevelInJob: FindAccessLevel = async (ctx, jobId) =>
   ctx.maybeWorkspace === null ? undefined : roleInJob(ctx.tx, ctx.workspace.workspace_id, ctx.person.user_id, jobId)
 
 /** For deletion: the owner of the job or of the workspace is allowed, even if the job is hidden from that person. */
-export const standingInOwnedJob: StandingIn = async (ctx, jobId) => {
+export const accessLevelInOwnedJob: FindAccessLevel = async (ctx, jobId) => {
   if (ctx.maybeWorkspace === null) return undefined
   const owned = await store.findOwnRole(ctx.tx, ctx.workspace.workspace_id, jobId, ctx.person.user_id)
   if (owned === undefined) return undefined
   if (owned.role === 'owner' || ctx.workspace.role === 'owner') return 'owner'
-  return standingInJob(ctx, jobId)
+  return accessLevelInJob(ctx, jobId)
 }
 
 /** For executions of a standalone job. `triggerId` is the wire id of the job. */
-export const standingThroughJob: StandingIn = async (ctx, triggerId) => {
+export const accessLevelThroughJob: FindAccessLevel = async (ctx, triggerId) => {
   const jobId = fromWire('job', triggerId)
-  return jobId === undefined ? undefined : standingInJob(ctx, jobId)
+  return jobId === undefined ? undefined : accessLevelInJob(ctx, jobId)
 }

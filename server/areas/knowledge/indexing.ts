@@ -5,7 +5,7 @@ import type { Database } from '#platform/db/pool'
 import { isProblem } from '#platform/errors'
 import { NOWHERE } from '#platform/ids'
 import type { Logger } from '#platform/log'
-import { type Looking, makeLooking } from '#platform/looks'
+import { makePeriodicCheck, type PeriodicCheck } from '#platform/periodic-check'
 import { ModelProblem } from '#providers/llm/problem'
 import { type Chunk, chunkText } from './chunk.ts'
 import { asPages, linksIn } from './crawl.ts'
@@ -34,13 +34,13 @@ export const MAX_CHUNKS_OF_BASE = 200_000
 
 export type IndexerOptions = ExtractParts & EmbedParts & { db: Database; log: Logger }
 
-export function makeIndexer(options: IndexerOptions): Omit<Looking, 'wake'> {
+export function makeIndexer(options: IndexerOptions): Omit<PeriodicCheck, 'wake'> {
   const { db, log } = options
   const stopping = new AbortController()
   const working = new Map<string, Promise<void>>()
   let after = NOWHERE
 
-  async function look(): Promise<number> {
+  async function check(): Promise<number> {
     while (working.size < MAX_AT_ONCE && !stopping.signal.aborted) {
       const claimed = await store.claimDocument(db, { after, busy: [...working.keys()], leaseS: LEASE_S })
       if (!claimed) break
@@ -52,24 +52,24 @@ export function makeIndexer(options: IndexerOptions): Omit<Looking, 'wake'> {
         })
         .finally(() => {
           working.delete(claimed.workspace_id)
-          looking.wake()
+          periodicCheck.wake()
         })
       working.set(claimed.workspace_id, over)
     }
     return POLL_EVERY
   }
 
-  const looking = makeLooking({
-    look,
+  const periodicCheck = makePeriodicCheck({
+    check,
     listen: (wake) => db.listen(KNOWLEDGE_HINTS, wake),
     onError: (error) => log.warn({ err: error }, 'documents could not be indexed yet'),
   })
 
   return {
-    start: looking.start,
+    start: periodicCheck.start,
     async stop(): Promise<void> {
       stopping.abort()
-      await looking.stop()
+      await periodicCheck.stop()
       await Promise.all(working.values())
     },
   }

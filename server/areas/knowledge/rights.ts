@@ -1,6 +1,6 @@
 import type { OnMemberRemoved } from '#areas/workspaces/member-removal'
-import type { StandingIn } from '#platform/access/check'
-import type { Standing } from '#platform/access/words'
+import type { FindAccessLevel } from '#platform/access/check'
+import type { AccessLevel } from '#platform/access/rules'
 import type { Tx } from '#platform/db/pool'
 import { fromWire } from '#platform/ids'
 import { findRole, type Role, reassignBases } from './store.ts'
@@ -12,22 +12,22 @@ export const mayRead = (role: Role | null | undefined): boolean => role === 'own
 
 export const mayEdit = (role: Role | null | undefined): boolean => role === 'owner' || role === 'edit'
 
-const standings: Record<Role, Standing> = { owner: 'owner', edit: 'member', use: 'viewer', manage: 'visible' }
+const accessLevels: Record<Role, AccessLevel> = { owner: 'owner', edit: 'member', use: 'viewer', manage: 'visible' }
 
-const roleOf = (ctx: Parameters<StandingIn>[0], knowledgeId: string): Promise<Role | undefined> =>
+const roleOf = (ctx: Parameters<FindAccessLevel>[0], knowledgeId: string): Promise<Role | undefined> =>
   ctx.maybeWorkspace === null
     ? Promise.resolve(undefined)
     : findRole(ctx.tx, ctx.workspace.workspace_id, knowledgeId, ctx.person.user_id)
 
-export const standingInKnowledge: StandingIn = async (ctx, knowledgeId) => {
+export const accessLevelInKnowledge: FindAccessLevel = async (ctx, knowledgeId) => {
   const role = await roleOf(ctx, knowledgeId)
-  return role && standings[role]
+  return role && accessLevels[role]
 }
 
 /** For viewing and deleting: owners of the workspace are also allowed. */
-export const standingInOwnedKnowledge: StandingIn = async (ctx, knowledgeId) => {
+export const accessLevelInOwnedKnowledge: FindAccessLevel = async (ctx, knowledgeId) => {
   const role = await roleOf(ctx, knowledgeId)
-  return role && (ctx.workspace.role === 'owner' ? 'owner' : standings[role])
+  return role && (ctx.workspace.role === 'owner' ? 'owner' : accessLevels[role])
 }
 
 /** Checks whether a person may search a base that a definition or template names. */

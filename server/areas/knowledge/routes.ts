@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { member, owner, viewer } from '#platform/access/words'
+import { member, owner, viewer } from '#platform/access/rules'
 import type { Context } from '#platform/http/context'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { page } from '#platform/http/schema'

@@ -1,4 +1,4 @@
-import { viewer } from '#platform/access/words'
+import { viewer } from '#platform/access/rules'
 import type { Context } from '#platform/http/context'
 import { type AnyRoute, type Exchange, routes } from '#platform/http/route'
 import { isReply, readMessage } from './rpc.ts'

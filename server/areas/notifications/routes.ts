@@ -1,4 +1,4 @@
-import { owner, signedIn } from '#platform/access/words'
+import { owner, signedIn } from '#platform/access/rules'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { page } from '#platform/http/schema'
 import { IssuedTicket, socketOf } from '#platform/realtime/tickets'

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { StandingIn } from '#platform/access/check'
+import type { FindAccessLevel } from '#platform/access/check'
 import { requireUnbound } from '#platform/auth/scope'
 import { problem, readOnly } from '#platform/errors'
 import type { Context } from '#platform/http/context'
@@ -20,7 +20,7 @@ import * as store from './store.ts'
 
 type ById = { notification_id: string }
 
-export const standingInNotification: StandingIn = async (ctx, notificationId) =>
+export const accessLevelInNotification: FindAccessLevel = async (ctx, notificationId) =>
   (await store.findNotification(ctx.tx, ctx.person.user_id, notificationId)) && 'owner'
 
 export function makeNotifications() {

@@ -1,4 +1,4 @@
-import { anyone, viewer } from '#platform/access/words'
+import { anyone, viewer } from '#platform/access/rules'
 import type { Context } from '#platform/http/context'
 import { type AnyRoute, type Exchange, routes } from '#platform/http/route'
 import { page } from '#platform/http/schema'

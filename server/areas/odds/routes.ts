@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { viewer } from '#platform/access/words'
+import { viewer } from '#platform/access/rules'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { DEFAULT_MARKETS, DEFAULT_REGIONS, MARKETS, type Odds, REGIONS } from '#providers/odds/index'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { operator } from '#platform/access/words'
+import { operator } from '#platform/access/rules'
 import { problem } from '#platform/errors'
 import type { Context } from '#platform/http/context'
 import { type AnyRoute, routes } from '#platform/http/route'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Engine } from '#engine/ports'
-import { operator } from '#platform/access/words'
+import { operator } from '#platform/access/rules'
 import { recordAudit } from '#platform/audit'
 import { problem } from '#platform/errors'
 import type { Context } from '#platform/http/context'

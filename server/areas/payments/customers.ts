@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Tx } from '#platform/db/pool'
 import { type Context, scopeOf } from '#platform/http/context'
-import { holderOf } from '#platform/http/idempotency'
+import { keyOwnerOf } from '#platform/http/idempotency'
 import { newId } from '#platform/ids'
 import type { BillingProvider, Customer } from '#providers/billing/index'
 import type { Cache } from './cache.ts'
@@ -19,7 +19,7 @@ const requestKeyOf = (ctx: Context, wanted: string): string =>
   ctx.idempotencyKey === null
     ? newId()
     : createHash('sha256')
-        .update(`${holderOf(ctx.credential, ctx.person.user_id, ctx.workspace.workspace_id)}\n${wanted}\n`)
+        .update(`${keyOwnerOf(ctx.credential, ctx.person.user_id, ctx.workspace.workspace_id)}\n${wanted}\n`)
         .update(ctx.idempotencyKey)
         .digest('base64url')
 

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { StandingIn, Standings } from '#platform/access/check'
+import type { AccessLevelFinders, FindAccessLevel } from '#platform/access/check'
 import { recordAudit } from '#platform/audit'
 import type { Tx } from '#platform/db/pool'
 import { problem } from '#platform/errors'
@@ -14,19 +14,19 @@ import * as store from './store.ts'
 type ById = { payment_method_id: string }
 
 /** Members of the workspace see payment methods and setup intents; guests do not. */
-const standingIn =
-  (exists: (tx: Tx, workspaceId: string, id: string) => Promise<boolean>): StandingIn =>
+const accessLevelIn =
+  (exists: (tx: Tx, workspaceId: string, id: string) => Promise<boolean>): FindAccessLevel =>
   async (ctx, id) => {
     const workspace = ctx.maybeWorkspace
     if (workspace === null || workspace.role === 'guest') return undefined
     return (await exists(ctx.tx, workspace.workspace_id, id)) ? workspace.role : undefined
   }
 
-export const paymentStandings = (provider: ProviderName): Standings => ({
-  payment_method: standingIn(
+export const paymentAccessLevels = (provider: ProviderName): AccessLevelFinders => ({
+  payment_method: accessLevelIn(
     async (tx, workspaceId, id) => (await store.findMethod(tx, workspaceId, provider, id)) !== undefined,
   ),
-  setup_intent: standingIn((tx, workspaceId, id) => store.hasSetupIntent(tx, workspaceId, provider, id)),
+  setup_intent: accessLevelIn((tx, workspaceId, id) => store.hasSetupIntent(tx, workspaceId, provider, id)),
 })
 
 export function makeMethods(parts: BillingParts & { publishableKey: string | null }) {

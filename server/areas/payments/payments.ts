@@ -16,7 +16,7 @@ import { makeBillingClock } from './clock.ts'
 import { changing, inTransaction } from './customers.ts'
 import { makeInvoices } from './invoices.ts'
 import { makeLeases } from './lease.ts'
-import { makeMethods, paymentStandings } from './methods.ts'
+import { makeMethods, paymentAccessLevels } from './methods.ts'
 import { makePlans } from './plans.ts'
 import { makeQuotas } from './quotas.ts'
 import { makeSubscriptions } from './subscriptions.ts'
@@ -79,7 +79,7 @@ export function makePayments({ config, db, vault, log, clock = systemClock }: Pa
       },
     },
     clock: makeBillingClock({ db, log, clock, cache, builtin, stripe }),
-    standings: paymentStandings(provider.name),
+    accessLevels: paymentAccessLevels(provider.name),
   }
 }
 

@@ -1,4 +1,4 @@
-import { anyone, operator, owner, viewer, workspaceOwner } from '#platform/access/words'
+import { anyone, operator, owner, viewer, workspaceOwner } from '#platform/access/rules'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { page } from '#platform/http/schema'
 import { listCharges } from './charges.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { andOperator, anyone, owner, viewer, workspaceOwner } from '#platform/access/words'
+import { andOperator, anyone, owner, viewer, workspaceOwner } from '#platform/access/rules'
 import { type AnyRoute, routes } from '#platform/http/route'
 import type { Payments } from './payments.ts'
 import {

@@ -1,4 +1,4 @@
-import { owner, signedIn, viewer } from '#platform/access/words'
+import { owner, signedIn, viewer } from '#platform/access/rules'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { page } from '#platform/http/schema'
 import { Colleague, colleagueList, ListedPresence, Presence, presenceList, RecordPresence } from './schema.ts'

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { StandingIn } from '#platform/access/check'
+import type { FindAccessLevel } from '#platform/access/check'
 import { problem, readOnly } from '#platform/errors'
 import type { Context } from '#platform/http/context'
 import type { ListInput } from '#platform/http/list'
@@ -11,7 +11,7 @@ import * as store from './store.ts'
 type ById = { presence_id: string }
 
 /** Finds only the caller's own presence. Even a colleague's presence is not found by its id. */
-export const standingInPresence: StandingIn = async (ctx, presenceId) =>
+export const accessLevelInPresence: FindAccessLevel = async (ctx, presenceId) =>
   (await store.findPresence(ctx.tx, ctx.person.user_id, presenceId)) && 'owner'
 
 export function makePresence() {

@@ -1,4 +1,4 @@
-import { anyone, viewer } from '#platform/access/words'
+import { anyone, viewer } from '#platform/access/rules'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { Receipt, ReceiptKey } from './schema.ts'
 import { getReceipt, type ReceiptDependencies } from './service.ts'

@@ -1,4 +1,4 @@
-import { member, viewer } from '#platform/access/words'
+import { member, viewer } from '#platform/access/rules'
 import type { Context } from '#platform/http/context'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { page } from '#platform/http/schema'

@@ -5,7 +5,7 @@ import type { Definition, Json } from '#model/definition'
 import { SECOND } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
 import type { Logger } from '#platform/log'
-import { type Looking, makeLooking } from '#platform/looks'
+import { makePeriodicCheck, type PeriodicCheck } from '#platform/periodic-check'
 import * as store from './store.ts'
 
 // Runs replays in slices. The next slice belongs to the workspace that has waited longest, and is written in one
@@ -20,11 +20,11 @@ const POLL_EVERY = SECOND
 
 export type RunnerOptions = Omit<ReplayDeps, 'workspaceId'> & { db: Database; log: Logger }
 
-export function makeReplayRunner(options: RunnerOptions): Looking {
+export function makeReplayRunner(options: RunnerOptions): PeriodicCheck {
   const { db, log } = options
   let isStopped = false
 
-  const look = async (): Promise<number> => {
+  const check = async (): Promise<number> => {
     while (!isStopped) {
       const claimed = await store.claimReplay(db, LEASE_S)
       if (!claimed) break
@@ -33,15 +33,15 @@ export function makeReplayRunner(options: RunnerOptions): Looking {
     return POLL_EVERY
   }
 
-  const looking = makeLooking({
-    look,
+  const periodicCheck = makePeriodicCheck({
+    check,
     onError: (error) => log.warn({ err: error }, 'replays are looked at again in a second'),
   })
   return {
-    ...looking,
+    ...periodicCheck,
     async stop() {
       isStopped = true
-      await looking.stop()
+      await periodicCheck.stop()
     },
   }
 }

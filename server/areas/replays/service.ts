@@ -1,5 +1,5 @@
 import type { Json } from '#model/definition'
-import type { StandingIn } from '#platform/access/check'
+import type { FindAccessLevel } from '#platform/access/check'
 import type { Tx } from '#platform/db/pool'
 import { invalid, problem, unknownReference } from '#platform/errors'
 import type { Context } from '#platform/http/context'
@@ -21,12 +21,12 @@ type ById = { replay_id: string }
 /**
  * The role in a replay is the role in its workflow. Colleagues without a role in the workflow do not find the replay.
  */
-export const makeStandingInReplay =
-  (standingInWorkflow: StandingIn): StandingIn =>
+export const makeAccessLevelInReplay =
+  (accessLevelInWorkflow: FindAccessLevel): FindAccessLevel =>
   async (ctx, replayId) => {
     if (ctx.maybeWorkspace === null) return undefined
     const replay = await store.findReplay(ctx.tx, ctx.workspace.workspace_id, replayId)
-    const standing = replay && (await standingInWorkflow(ctx, replay.workflow_id))
+    const standing = replay && (await accessLevelInWorkflow(ctx, replay.workflow_id))
     return standing === 'visible' ? undefined : standing
   }
 

@@ -1,4 +1,4 @@
-import { viewer } from '#platform/access/words'
+import { viewer } from '#platform/access/rules'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { Extracted, ExtractRequirements } from './schema.ts'
 import type { Requirements } from './service.ts'

@@ -1,6 +1,6 @@
 import { ApiKey, apiKeyList, CreatedApiKey, NewServiceAccountKey } from '#areas/identity/schema'
 import type { Members } from '#areas/workspaces/members'
-import { viewer, workspaceOwner } from '#platform/access/words'
+import { viewer, workspaceOwner } from '#platform/access/rules'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { page } from '#platform/http/schema'
 import { NewServiceAccount, ServiceAccount, ServiceAccountPatch, serviceAccountList } from './schema.ts'

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { Credential, credentialList } from '#areas/credentials/schema'
-import { member, signedIn, viewer } from '#platform/access/words'
+import { member, signedIn, viewer } from '#platform/access/rules'
 import type { Context } from '#platform/http/context'
 import type { ListInput } from '#platform/http/list'
 import { type AnyRoute, routes } from '#platform/http/route'

@@ -1,4 +1,4 @@
-import { editor, member } from '#platform/access/words'
+import { editor, member } from '#platform/access/rules'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { page } from '#platform/http/schema'
 import { StateCleared, StateEntry, stateQuery } from './schema.ts'

@@ -1,4 +1,4 @@
-import { owner, signedIn, viewer, workspaceOwner } from '#platform/access/words'
+import { owner, signedIn, viewer, workspaceOwner } from '#platform/access/rules'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { page } from '#platform/http/schema'
 import { ListedSubscription, NewSubscription, Subscription, SubscriptionPatch, subscriptionList } from './schema.ts'

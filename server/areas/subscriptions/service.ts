@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { StandingIn } from '#platform/access/check'
+import type { FindAccessLevel } from '#platform/access/check'
 import { invalid, problem } from '#platform/errors'
 import type { Context } from '#platform/http/context'
 import type { ListInput } from '#platform/http/list'
@@ -13,7 +13,7 @@ import * as store from './store.ts'
 type ById = { subscription_id: string }
 
 /** Returns the role in the subscription's own workspace. */
-export const standingInSubscription: StandingIn = async (ctx, subscriptionId) => {
+export const accessLevelInSubscription: FindAccessLevel = async (ctx, subscriptionId) => {
   const role = await store.findRoleFor(ctx.tx, ctx.person.user_id, subscriptionId)
   return role === 'guest' ? undefined : role
 }

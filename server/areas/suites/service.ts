@@ -8,7 +8,7 @@ import { listLiveOfJob } from '#engine/read'
 import type { Json, JsonObject } from '#model/definition'
 import { checkExpression } from '#model/expressions'
 import type { Kinds } from '#model/graph'
-import type { StandingIn } from '#platform/access/check'
+import type { FindAccessLevel } from '#platform/access/check'
 import type { Tx } from '#platform/db/pool'
 import { type FieldError, invalid, problem, unknownReference } from '#platform/errors'
 import type { Context } from '#platform/http/context'
@@ -30,12 +30,12 @@ const CONCURRENCY = 32
 const CEL_ROOTS: ReadonlySet<string> = new Set(['record', 'results'])
 
 /** The role in a suite is the role in its workflow. Colleagues without a role in the workflow do not find the suite. */
-export const makeStandingInSuite =
-  (standingInWorkflow: StandingIn): StandingIn =>
+export const makeAccessLevelInSuite =
+  (accessLevelInWorkflow: FindAccessLevel): FindAccessLevel =>
   async (ctx, suiteId) => {
     if (ctx.maybeWorkspace === null) return undefined
     const suite = await store.findSuite(ctx.tx, ctx.workspace.workspace_id, suiteId)
-    const standing = suite && (await standingInWorkflow(ctx, suite.workflow_id))
+    const standing = suite && (await accessLevelInWorkflow(ctx, suite.workflow_id))
     return standing === 'visible' ? undefined : standing
   }
 

@@ -1,4 +1,4 @@
-import { member, orOneself, owner, signedIn, viewer } from '#platform/access/words'
+import { member, orOneself, owner, signedIn, viewer } from '#platform/access/rules'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { page } from '#platform/http/schema'
 import { AddUsers, ListedTeam, NewTeam, Team, TeamPatch, teamList } from './schema.ts'

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { OnMemberRemoved } from '#areas/workspaces/member-removal'
-import type { StandingIn } from '#platform/access/check'
+import type { FindAccessLevel } from '#platform/access/check'
 import { recordAudit } from '#platform/audit'
 import { isUniqueViolation } from '#platform/db/pool'
 import { problem, unknownReference } from '#platform/errors'
@@ -15,7 +15,7 @@ import * as store from './store.ts'
 type ById = { team_id: string }
 
 /** Returns the role in the team's own workspace. The creator counts as owner while they may write in the workspace. */
-export const standingInTeam: StandingIn = async (ctx, teamId) => {
+export const accessLevelInTeam: FindAccessLevel = async (ctx, teamId) => {
   const rights = await store.findTeamRights(ctx.tx, ctx.person.user_id, teamId)
   if (!rights || rights.role === 'guest') return undefined
   return rights.created && rights.role === 'member' ? 'owner' : rights.role

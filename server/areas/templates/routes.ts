@@ -1,6 +1,6 @@
 import { embedTokenVerbs } from '#areas/workflows/embed-token-verbs'
 import type { makeEmbedTokens } from '#areas/workflows/tokens'
-import { editor, member, owner, viewer } from '#platform/access/words'
+import { editor, member, owner, viewer } from '#platform/access/rules'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { page } from '#platform/http/schema'
 import { NewTemplate, Template, TemplatePatch, templateList } from './schema.ts'

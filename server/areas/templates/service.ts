@@ -1,8 +1,8 @@
 import type { TemplateTool } from '#areas/conversations/agent/types'
 import { mayUseNamed } from '#areas/credentials/rights'
 import { checkShares, replaceShares } from '#areas/teams/shares'
-import type { StandingIn } from '#platform/access/check'
-import { reaches } from '#platform/access/words'
+import type { FindAccessLevel } from '#platform/access/check'
+import { isAtLeast } from '#platform/access/rules'
 import { recordAudit } from '#platform/audit'
 import { invalid, problem, unknownReference } from '#platform/errors'
 import type { Context } from '#platform/http/context'
@@ -18,7 +18,7 @@ type ById = { template_id: string }
  * Everyone in the workspace except guests sees a template. Its creator and workspace owners own it; members of its
  * teams can change it.
  */
-export const standingInTemplate: StandingIn = async (ctx, templateId) => {
+export const accessLevelInTemplate: FindAccessLevel = async (ctx, templateId) => {
   if (ctx.maybeWorkspace === null || ctx.workspace.role === 'guest') return undefined
   const template = await store.findTemplate(ctx.tx, ctx.workspace.workspace_id, templateId)
   if (!template) return undefined
@@ -32,11 +32,11 @@ const view = (row: store.Row): Template => ({ ...row, features: featuresOf(row.f
 
 export type TemplateParts = AgentCheckParts & {
   /** Returns the caller's role in a workflow. */
-  standingInWorkflow: StandingIn
+  accessLevelInWorkflow: FindAccessLevel
 }
 
 export function makeTemplates(parts: TemplateParts) {
-  const { standingInWorkflow } = parts
+  const { accessLevelInWorkflow } = parts
 
   async function getTemplate(ctx: Context, { template_id }: ById): Promise<Template> {
     const row = await store.findTemplate(ctx.tx, ctx.workspace.workspace_id, template_id)
@@ -48,11 +48,11 @@ export function makeTemplates(parts: TemplateParts) {
   async function checkWorkflows(ctx: Context, workflowIds: string[], present: string[] = []): Promise<void> {
     const repeated = workflowIds.findIndex((workflowId, at) => workflowIds.indexOf(workflowId) !== at)
     if (repeated !== -1) throw invalid([{ path: `/workflow_ids/${repeated}`, message: 'is named twice' }])
-    const standings = await Promise.all(workflowIds.map((workflowId) => standingInWorkflow(ctx, workflowId)))
+    const standings = await Promise.all(workflowIds.map((workflowId) => accessLevelInWorkflow(ctx, workflowId)))
     const unknown = standings.flatMap((standing, at) => (standing === undefined ? [`/workflow_ids/${at}`] : []))
     if (unknown.length > 0) throw unknownReference(...unknown)
     const barred = workflowIds.filter(
-      (workflowId, at) => !present.includes(workflowId) && !reaches(standings[at] ?? 'visible', 'member'),
+      (workflowId, at) => !present.includes(workflowId) && !isAtLeast(standings[at] ?? 'visible', 'member'),
     )
     if (barred.length > 0)
       throw problem(

@@ -1,4 +1,4 @@
-import { orOneself, owner, viewer } from '#platform/access/words'
+import { orOneself, owner, viewer } from '#platform/access/rules'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { page } from '#platform/http/schema'
 import type { ThreadMembers } from './members.ts'

@@ -1,5 +1,5 @@
 import { messageList } from '#areas/conversations/message-list'
-import { member, sees, viewer } from '#platform/access/words'
+import { member, sees, viewer } from '#platform/access/rules'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { filePart, page } from '#platform/http/schema'
 import {

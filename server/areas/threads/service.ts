@@ -8,7 +8,7 @@ import { usageOfThread } from '#areas/insights/usage'
 import { type Allowances, countListening } from '#areas/payments/allowances'
 import type { FileValue } from '#engine/files'
 import { isObject } from '#model/json'
-import type { StandingIn } from '#platform/access/check'
+import type { FindAccessLevel } from '#platform/access/check'
 import type { Tx } from '#platform/db/pool'
 import { invalid, problem, unknownReference } from '#platform/errors'
 import { parseJson } from '#platform/http/body'
@@ -48,7 +48,7 @@ export type FilesGiven = (tx: Tx, workspaceId: string, ids: string[], giver: { u
 const readerOf = (ctx: Context): Reader => ({ user_id: ctx.person.user_id, role: ctx.workspace.role })
 
 /** Colleagues who are not in a thread cannot know that it exists. */
-export const standingInThread: StandingIn = async (ctx, threadId) => {
+export const accessLevelInThread: FindAccessLevel = async (ctx, threadId) => {
   if (ctx.maybeWorkspace === null) return undefined
   return (await store.findThread(ctx.tx, ctx.workspace.workspace_id, readerOf(ctx), threadId))?.role
 }

@@ -1,5 +1,5 @@
 import { waitQuery } from '#areas/executions/schema'
-import { editor, viewer } from '#platform/access/words'
+import { editor, viewer } from '#platform/access/rules'
 import type { Context } from '#platform/http/context'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { Trial, Tried, TryBody } from './schema.ts'

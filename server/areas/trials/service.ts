@@ -9,7 +9,7 @@ import type { Kinds } from '#model/graph'
 import { jsonSize } from '#model/size'
 import { type FieldError, invalid, problem } from '#platform/errors'
 import { type Context, inTransaction, scopeOf } from '#platform/http/context'
-import { noteReplayed } from '#platform/http/idempotency'
+import { markReplayed } from '#platform/http/idempotency'
 import type { Exchange } from '#platform/http/route'
 import { newId, toWire } from '#platform/ids'
 import type { Trial, Tried, TryBody } from './schema.ts'
@@ -167,7 +167,7 @@ async function answerRepeated(
   executionId: string,
   waitS: number,
 ): Promise<Tried> {
-  noteReplayed(ctx)
+  markReplayed(ctx)
   const trial = await ctx.db.tenant(scopeOf(ctx), (tx) => store.findTrial(tx, ctx.workspace.workspace_id, executionId))
   return answer(deps, ctx, { executionId, plan: trial?.plan ?? [], waitS })
 }

@@ -1,6 +1,6 @@
 import { SECOND } from '#platform/clock'
 import type { Logger } from '#platform/log'
-import { type Looking, makeLooking } from '#platform/looks'
+import { makePeriodicCheck, type PeriodicCheck } from '#platform/periodic-check'
 import { TRIGGER_HINTS } from './hook-store.ts'
 import { serveHook } from './hooks.ts'
 import { type PollParts, pollTrigger } from './poll.ts'
@@ -21,7 +21,7 @@ const MAX_PER_SERVICE = 4
 
 type Kind = { kind: 'polling' | 'webhook' | 'ending' | 'removal'; work(due: DueWork): Promise<void> }
 
-export function makePoller({ log, ...parts }: PollParts & HookParts & { log: Logger }): Omit<Looking, 'wake'> {
+export function makePoller({ log, ...parts }: PollParts & HookParts & { log: Logger }): Omit<PeriodicCheck, 'wake'> {
   const { db } = parts
   const stopping = new AbortController()
   const kinds: (Kind & { underWay: Map<DueWork, Promise<void>> })[] = [
@@ -46,8 +46,8 @@ export function makePoller({ log, ...parts }: PollParts & HookParts & { log: Log
     }
   }
 
-  const looking = makeLooking({
-    async look() {
+  const looking = makePeriodicCheck({
+    async check() {
       await Promise.all(kinds.map(begin))
       return POLL_EVERY
     },

@@ -1,4 +1,4 @@
-import { member, viewer } from '#platform/access/words'
+import { member, viewer } from '#platform/access/rules'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { page } from '#platform/http/schema'
 import { NewVariable, Variable, variableList } from './schema.ts'

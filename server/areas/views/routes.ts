@@ -1,4 +1,4 @@
-import { viewer } from '#platform/access/words'
+import { viewer } from '#platform/access/rules'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { NewSavedViews, SavedViews } from './schema.ts'
 import { getSavedViews, setSavedViews } from './service.ts'

@@ -5,7 +5,7 @@ import type { FileValue } from '#engine/files'
 import type { Json, JsonObject } from '#model/definition'
 import { problem } from '#platform/errors'
 import { requireStorable } from '#platform/http/body'
-import { blocksOf, checkLength, inPieces } from '#platform/http/upload'
+import { blocksOf, checkLength, splitIntoPieces } from '#platform/http/upload'
 import type { InboundToken } from './inbound-token.ts'
 import { type Content, collect } from './request.ts'
 
@@ -134,7 +134,7 @@ function readForm(
   form.on('finish', () => Promise.all(kept).then((files) => resolve({ texts, files }), reject))
   request.raw.on('aborted', unreadable)
   request.raw.on('error', unreadable)
-  request.raw.pipe(inPieces()).pipe(form)
+  request.raw.pipe(splitIntoPieces()).pipe(form)
   return promise
 }
 

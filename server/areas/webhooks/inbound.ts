@@ -4,11 +4,11 @@ import type { Json, JsonObject } from '#model/definition'
 import { type HmacSettings, signatureFault } from '#platform/auth/signatures'
 import { problem } from '#platform/errors'
 import type { Context } from '#platform/http/context'
-import { noteReplayed } from '#platform/http/idempotency'
+import { markReplayed } from '#platform/http/idempotency'
 import { limits, type RateLimiter } from '#platform/http/limits'
 import type { Exchange } from '#platform/http/route'
 import { rateLimited } from '#platform/http/throttle'
-import { letGo } from '#platform/http/upload'
+import { discardRest } from '#platform/http/upload'
 import { newId, toWire } from '#platform/ids'
 import type { Vault } from '#platform/secrets'
 import { signedChallenge, unsignedChallenge } from './challenge.ts'
@@ -115,7 +115,7 @@ async function receive(
     ? await filesInput(read, request, files)
     : { input: await smallInput(read, request, body), asSent: body }
   const begun = await start(parts, ctx, token, { input, body: asSent, headers: request.headers, executionId })
-  if (begun.replayed) noteReplayed(exchange.reply)
+  if (begun.replayed) markReplayed(exchange.reply)
   return { answer: await replyTo(parts, ctx, token, begun.executionId), executionId: begun.executionId }
 }
 
@@ -177,7 +177,7 @@ export async function receiveWebhook(
   try {
     body = files ? Buffer.alloc(0) : await readSmall(request, ctx.config.HEDDLE_MAX_JSON_BYTES)
   } catch (error) {
-    letGo(exchange)
+    discardRest(exchange)
     parts.deliveries.note(known, request, 0, refusalOf(error))
     throw error
   }
@@ -189,7 +189,7 @@ export async function receiveWebhook(
     note({ status: answer.status, ...(executionId !== undefined && { executionId }) })
     reply.code(answer.status).headers(answer.headers).send(answer.body)
   } catch (error) {
-    if (files) letGo(exchange)
+    if (files) discardRest(exchange)
     note(refusalOf(error))
     throw error
   }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { SimpleExecution, waitQuery } from '#areas/executions/schema'
-import { member, token } from '#platform/access/words'
+import { member, token } from '#platform/access/rules'
 import type { Context } from '#platform/http/context'
 import { type AnyRoute, type Exchange, routes } from '#platform/http/route'
 import { page } from '#platform/http/schema'

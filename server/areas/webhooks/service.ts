@@ -6,7 +6,7 @@ import type { Engine, ExecutionView } from '#engine/ports'
 import { problem } from '#platform/errors'
 import { bearerOf } from '#platform/http/caller'
 import { type Context, scopeOf } from '#platform/http/context'
-import { noteReplayed } from '#platform/http/idempotency'
+import { markReplayed } from '#platform/http/idempotency'
 import type { Exchange } from '#platform/http/route'
 import { toWire } from '#platform/ids'
 import { type Deliveries, refusalOf } from './deliveries.ts'
@@ -64,7 +64,7 @@ export function makeWebhooks(options: {
         inputPath: '',
       },
     )
-    if (replayed) noteReplayed(ctx)
+    if (replayed) markReplayed(ctx)
     return executionId
   }
 

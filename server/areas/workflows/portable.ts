@@ -4,13 +4,13 @@ import { definitionText } from '#model/canonical'
 import type { Definition, Json, JsonObject } from '#model/definition'
 import type { Kinds } from '#model/graph'
 import { idsIn, type Name, type NamedPrefix, nameKinds, namesIn, prefixOf, replaceAt } from '#model/portable'
-import { reaches } from '#platform/access/words'
+import { isAtLeast } from '#platform/access/rules'
 import { type FieldError, invalid, Problem, problem, unknownReference } from '#platform/errors'
 import type { Context } from '#platform/http/context'
 import { fromWire, toWire } from '#platform/ids'
 import { findByName, findNames } from './naming.ts'
 import type { Exported, Imported, ImportRequest } from './schema.ts'
-import { standingFrom, type Workflows } from './service.ts'
+import { accessLevelFrom, type Workflows } from './service.ts'
 import { Settings } from './settings-schema.ts'
 import * as store from './store.ts'
 import type { SystemWorkflow } from './system.ts'
@@ -217,7 +217,7 @@ const differs = (
 
 async function editable(parts: PortableParts, ctx: Context, workflowId: string) {
   const rights = await store.findRights(ctx.tx, ctx.workspace.workspace_id, workflowId, ctx.person.user_id)
-  const standing = rights && standingFrom(ctx, rights)
-  if (!standing || !reaches(standing, 'editor')) throw unknownReference('/workflow_id')
+  const standing = rights && accessLevelFrom(ctx, rights)
+  if (!standing || !isAtLeast(standing, 'editor')) throw unknownReference('/workflow_id')
   return parts.workflows.getWorkflow(ctx, { workflow_id: workflowId })
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { editor, member, owner, sees, viewer } from '#platform/access/words'
+import { editor, member, owner, sees, viewer } from '#platform/access/rules'
 import type { Context } from '#platform/http/context'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { page, reference } from '#platform/http/schema'

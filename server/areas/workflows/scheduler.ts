@@ -8,7 +8,7 @@ import { SECOND } from '#platform/clock'
 import type { Database, Tx } from '#platform/db/pool'
 import { newId, toWire } from '#platform/ids'
 import type { Logger } from '#platform/log'
-import { type Looking, makeLooking } from '#platform/looks'
+import { makePeriodicCheck, type PeriodicCheck } from '#platform/periodic-check'
 import { type Plans, replanAfterPutBack } from './replan.ts'
 import { listLiveRuns, type ScheduleRow } from './schedule-store.ts'
 import { catchUp, nextTime } from './times.ts'
@@ -51,7 +51,7 @@ const DUE = `select s.workflow_id, s.cron, s.every_s, s.at, s.timezone, coalesce
 const STILL_RUNNING = 'The run before had not ended, so this time was left out.'
 
 /** Starts due schedules. It is woken when a schedule is changed in this process. */
-export function makeScheduler(options: { db: Database; log: Logger; quota: Quota }): Looking {
+export function makeScheduler(options: { db: Database; log: Logger; quota: Quota }): PeriodicCheck {
   const { db, log, quota } = options
 
   async function fire(due: Due): Promise<void> {
@@ -67,7 +67,7 @@ export function makeScheduler(options: { db: Database; log: Logger; quota: Quota
     }
   }
 
-  async function look(): Promise<number> {
+  async function check(): Promise<number> {
     await replanAfterPutBack(db, log, PLANS)
     const { rows } = await db.appPool.query<Due>('select * from schedules_due_now($1)', [AT_ONCE])
     for (const due of rows) {
@@ -84,7 +84,7 @@ export function makeScheduler(options: { db: Database; log: Logger; quota: Quota
     return Math.min(POLL_AT_LEAST_EVERY, Math.max(50, next[0]?.in_ms ?? POLL_AT_LEAST_EVERY))
   }
 
-  return makeLooking({ look, onError: (error) => log.warn({ err: error }, 'schedules could not be read') })
+  return makePeriodicCheck({ check, onError: (error) => log.warn({ err: error }, 'schedules could not be read') })
 }
 
 /** Returns whether an execution was started. */

@@ -1,8 +1,8 @@
 import type { z } from 'zod'
 import { checkShares, replaceShares } from '#areas/teams/shares'
 import { hintFlow } from '#engine/flow/decider'
-import { requireStanding, type StandingIn } from '#platform/access/check'
-import type { Standing } from '#platform/access/words'
+import { type FindAccessLevel, requireAccessLevel } from '#platform/access/check'
+import type { AccessLevel } from '#platform/access/rules'
 import { recordAudit } from '#platform/audit'
 import { TOKENS_CHANGED } from '#platform/auth/tokens'
 import { invalid, problem, unknownReference } from '#platform/errors'
@@ -33,18 +33,18 @@ import {
   warningsOf,
 } from './versions.ts'
 
-export const makeStandingInWorkflow =
-  (system: SystemWorkflows): StandingIn =>
+export const makeAccessLevelInWorkflow =
+  (system: SystemWorkflows): FindAccessLevel =>
   async (ctx, workflowId) => {
     if (ctx.maybeWorkspace === null) return undefined
     if (system.has(workflowId)) return ctx.workspace.role === 'guest' ? undefined : 'viewer'
     if (!isUuid(workflowId)) return undefined
     const rights = await store.findRights(ctx.tx, ctx.workspace.workspace_id, workflowId, ctx.person.user_id)
-    return rights && standingFrom(ctx, rights)
+    return rights && accessLevelFrom(ctx, rights)
   }
 
 /** Returns the role of a person in a stored workflow, from their rights. */
-export function standingFrom(ctx: Context, rights: store.Rights): Standing | undefined {
+export function accessLevelFrom(ctx: Context, rights: store.Rights): AccessLevel | undefined {
   if (rights.owner_id === ctx.person.user_id) return 'owner'
   return rights.role ?? (ctx.workspace.role === 'guest' ? undefined : 'visible')
 }
@@ -241,9 +241,9 @@ export async function deleteWorkflows(
   ctx: Context,
   { workflow_ids, cancel_runs }: z.output<typeof DeleteWorkflows>,
 ) {
-  const standingIn = makeStandingInWorkflow(deps.system)
+  const standingIn = makeAccessLevelInWorkflow(deps.system)
   const answer = await forEachId('workflow_id', workflow_ids, async (workflow_id) => {
-    await requireStanding(ctx, 'workflow', standingIn, workflow_id, 'owner')
+    await requireAccessLevel(ctx, 'workflow', standingIn, workflow_id, 'owner')
     await deleteWorkflow(deps, ctx, { workflow_id, cancel_runs })
   })
   await recordAudit(ctx, ctx.tx, { action: 'workflows.deleted', data: countsOf(answer.items) })

@@ -1,4 +1,4 @@
-import { owner, sees, viewer } from '#platform/access/words'
+import { owner, sees, viewer } from '#platform/access/rules'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { page } from '#platform/http/schema'
 import { NewTransfer, Transfer, transferList } from './schema.ts'

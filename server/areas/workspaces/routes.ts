@@ -1,4 +1,4 @@
-import { orOneself, orOperator, owner, sees, signedIn, viewer, workspaceOwner } from '#platform/access/words'
+import { orOneself, orOperator, owner, sees, signedIn, viewer, workspaceOwner } from '#platform/access/rules'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { page } from '#platform/http/schema'
 import { exportAuditLog, listAuditLog } from './audit-log.ts'

@@ -1,11 +1,11 @@
 import type { z } from 'zod'
-import { standingInCompany } from '#areas/companies/service'
-import type { StandingIn } from '#platform/access/check'
+import { accessLevelInCompany } from '#areas/companies/service'
+import type { FindAccessLevel } from '#platform/access/check'
 import { recordAudit } from '#platform/audit'
 import { enterScope, enterWorkspace, requireUnbound } from '#platform/auth/scope'
 import type { Tx } from '#platform/db/pool'
 import { problem, unknownReference } from '#platform/errors'
-import { factorMissing } from '#platform/http/caller'
+import { secondFactorMissing } from '#platform/http/caller'
 import type { Context } from '#platform/http/context'
 import type { ListInput } from '#platform/http/list'
 import { newId, toWire } from '#platform/ids'
@@ -15,9 +15,9 @@ import * as store from './store.ts'
 type ById = { workspace_id: string }
 
 /** Returns the role. A guest may know that the workspace exists, but has no role in it. */
-export const standingInWorkspace: StandingIn = async (ctx, workspaceId) => {
+export const accessLevelInWorkspace: FindAccessLevel = async (ctx, workspaceId) => {
   const role = await store.findRole(ctx.tx, workspaceId, ctx.person.user_id)
-  if (role !== undefined && !(await store.isFactorSatisfied(ctx.tx, workspaceId))) throw factorMissing()
+  if (role !== undefined && !(await store.isFactorSatisfied(ctx.tx, workspaceId))) throw secondFactorMissing()
   return role === 'guest' ? 'visible' : role
 }
 
@@ -125,7 +125,7 @@ async function requireWorker(ctx: Context): Promise<void> {
 }
 
 async function requireCompany(ctx: Context, companyId: string): Promise<void> {
-  const standing = await standingInCompany(ctx, companyId)
+  const standing = await accessLevelInCompany(ctx, companyId)
   if (standing === undefined) throw unknownReference('/company_id')
   if (standing !== 'owner')
     throw problem('forbidden', 'Only the owner of the company, or of one of its workspaces, may put a workspace there.')

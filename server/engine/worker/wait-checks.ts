@@ -1,7 +1,7 @@
 import { SECOND } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
 import type { Logger } from '#platform/log'
-import { makeLooking } from '#platform/looks'
+import { makePeriodicCheck } from '#platform/periodic-check'
 import { nudge } from '../nudges.ts'
 import type { EnginePorts } from '../ports.ts'
 import type { Store } from './store.ts'
@@ -75,7 +75,10 @@ export const startWaitChecks = (deps: {
     await store.forgetOldPlatformWaits()
     return CHECK_EVERY
   }
-  const looking = makeLooking({ look, onError: (error) => log.warn({ err: error }, 'waits could not be compared') })
+  const looking = makePeriodicCheck({
+    check: look,
+    onError: (error) => log.warn({ err: error }, 'waits could not be compared'),
+  })
   void looking.start()
 
   return {

@@ -1,7 +1,7 @@
 import { type AreaName, grants, type Scope, type ScopeVerb, scopeAreas } from '#model/scopes'
 import { problem } from '../errors.ts'
 import type { Credential } from '../http/context.ts'
-import type { Access } from './words.ts'
+import type { Access } from './rules.ts'
 
 /** `none`: an API key needs no scope to call the operation. */
 export type DeclaredVerb = ScopeVerb | 'none'

@@ -1,7 +1,7 @@
 import { makeLru } from '#model/lru'
 import type { Database, Tx } from '../db/pool.ts'
 import { problem } from '../errors.ts'
-import type { Credential, Identity, Org, Person, Selected, WorkspaceRole } from '../http/context.ts'
+import type { Credential, Identity, Org, Person, SelectedWorkspace, WorkspaceRole } from '../http/context.ts'
 import { fromWire, hashSecret, NOWHERE, secretLooksValid } from '../ids.ts'
 import { operatorAddresses } from './email.ts'
 
@@ -65,7 +65,7 @@ export function makeIdentifier(options: { db: Database; operators: readonly stri
     operator: operators.has(row.email) && (row.key_workspace_id ?? null) === null,
     ...(row.is_service_account && { isServiceAccount: true as const }),
   })
-  const workspaceOf = (row: Found): Selected | null =>
+  const workspaceOf = (row: Found): SelectedWorkspace | null =>
     row.workspace_id ? { workspace_id: row.workspace_id, role: row.role! } : null
 
   const read = (credentials: Credentials): Reading | undefined => {

@@ -2,7 +2,7 @@ import { makeLru } from '#model/lru'
 import type { Database } from '../db/pool.ts'
 import { fromWire, hashSecret, secretLooksValid } from '../ids.ts'
 import type { Logger } from '../log.ts'
-import { untilNextLook } from '../looks.ts'
+import { msUntilNextCheck } from '../periodic-check.ts'
 
 // Tokens of webhooks and widgets, the hottest paths. A token is looked up at most every 800 ms, and its uses are
 // recorded in batches. A change of a token sends a hint. The change applies at once in the process that made it, and
@@ -91,7 +91,7 @@ export function makeTokens<Token extends Found>(kind: keyof typeof kinds, { db, 
       .query('select touch_tokens($1, $2)', touched(ids))
       .catch((error: unknown) => log.debug({ err: error, kind }, 'uses of tokens were not noted'))
   }
-  const timer = setInterval(noteUses, untilNextLook(NOTED_EVERY))
+  const timer = setInterval(noteUses, msUntilNextCheck(NOTED_EVERY))
   timer.unref()
 
   return {

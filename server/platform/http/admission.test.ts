@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Admission, makeAdmission, type Turn } from './admission.ts'
-import { makePatience } from './patience.ts'
+import { makeRetryAfter } from './retry-after.ts'
 
 let admission: Admission
 let begun: string[]
@@ -9,7 +9,7 @@ let refused: string[]
 
 beforeEach(() => {
   vi.useFakeTimers()
-  admission = makeAdmission(64, makePatience())
+  admission = makeAdmission(64, makeRetryAfter())
   begun = []
   turns = []
   refused = []

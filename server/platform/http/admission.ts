@@ -1,5 +1,5 @@
 import { type Problem, problem } from '../errors.ts'
-import type { Patience } from './patience.ts'
+import type { RetryAfter } from './retry-after.ts'
 
 // Limits how many requests are at work at once. The rest wait, and the tenants take turns, so that one tenant's flood
 // delays mostly that tenant. Requests that would wait too long are refused at once, while refusing is still cheap.
@@ -50,7 +50,7 @@ export const overloaded = (retryAfterS: number): Problem =>
     { retryAfterS },
   )
 
-export function makeAdmission(maxAtWork: number, patience: Patience) {
+export function makeAdmission(maxAtWork: number, retryAfter: RetryAfter) {
   const maxOfOne = Math.max(1, Math.floor(maxAtWork * SHARE_OF_ONE))
   /** The maximum number of requests at work and waiting. A tenant that is alone may send this number at once. */
   const maxInside = 9 * maxAtWork
@@ -138,7 +138,7 @@ export function makeAdmission(maxAtWork: number, patience: Patience) {
     }
   }
 
-  const refusal = (): Problem => overloaded(patience.retryAfterS())
+  const refusal = (): Problem => overloaded(retryAfter.retryAfterS())
 
   const longest = (): Waiting[] => [...waiting.values()].reduce((a, b) => (b.length > a.length ? b : a))
 

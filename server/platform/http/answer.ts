@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
 import { isDatabaseUnavailable } from '../db/unavailable.ts'
 import { Problem, problem, statusOf, titleOf } from '../errors.ts'
-import { addVary, isTag } from './encoding.ts'
+import { addVary, isSameEtag } from './encoding.ts'
 
 /** A response as bytes, ready to be sent, stored for a repeated request, or compared. */
 export type Answer = { status: number; headers: Record<string, string>; body: Buffer | null }
@@ -12,18 +12,18 @@ export type Answer = { status: number; headers: Record<string, string>; body: Bu
  * thousand spaces.
  */
 export const listsEtag = (ifMatch: string, etag: string): boolean =>
-  ifMatch.split(',').some((one) => isTag(one.trim(), etag))
+  ifMatch.split(',').some((one) => isSameEtag(one.trim(), etag))
 
 /**
  * Returns the tag of an If-None-Match that matches the ETag: any tag of the list, weak or not, or `*` (RFC 9110,
  * 13.1.2). Undefined if none matches.
  */
-export function tagKnown(ifNoneMatch: string | undefined, etag: string): string | undefined {
+export function matchingTag(ifNoneMatch: string | undefined, etag: string): string | undefined {
   for (const one of ifNoneMatch?.split(',') ?? []) {
     const tag = one.trim()
     if (tag === '*') return etag
     const strong = tag.startsWith('W/') ? tag.slice(2) : tag
-    if (isTag(strong, etag)) return strong
+    if (isSameEtag(strong, etag)) return strong
   }
   return undefined
 }

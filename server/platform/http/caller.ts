@@ -46,7 +46,7 @@ export async function identify(
   if (identity.stillHolds && !hasScope(identity.credential, route.scope))
     return identify(kernel, route, request, { afresh: true })
   requireScope(identity.credential, route.scope)
-  if (identity.factorMissing && isInSelected(route)) throw factorMissing()
+  if (identity.factorMissing && isInSelected(route)) throw secondFactorMissing()
   if (identity.credential.kind === 'session' && unsafe(route.method)) refuseForeignOrigin(request, kernel.baseUrl())
   return identity
 }
@@ -55,11 +55,11 @@ export async function identify(
 const challengeOf = ({ challenge }: AnyRoute, request: FastifyRequest, baseUrl: string) =>
   challenge && request.host.toLowerCase() === new URL(baseUrl).host ? { challenge: challenge(baseUrl) } : {}
 
-/** Routes that name their workspace are checked for that workspace, with the caller's standing in it. */
+/** Routes that name their workspace are checked for that workspace, with the caller's level in it. */
 const isInSelected = ({ access, path }: AnyRoute): boolean =>
   access.word === 'role' && !(access.of === 'workspace' && path.includes('/:workspace_id'))
 
-export const factorMissing = () =>
+export const secondFactorMissing = () =>
   problem(
     'second_factor_required',
     'Set up an authenticator app or a passkey for your account (POST /auth/second-factor/totp); then come back.',

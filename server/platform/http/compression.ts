@@ -10,7 +10,7 @@ import {
   gzipSync,
 } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { addVary, chooseEncoding, type Encoding, taggedFor } from './encoding.ts'
+import { addVary, chooseEncoding, type Encoding, etagFor } from './encoding.ts'
 
 // Compresses responses to GET. Responses to POST, PUT or PATCH may contain a secret once, next to text that the caller
 // chose, and the compressed size of both would reveal the secret (BREACH).
@@ -84,7 +84,7 @@ export function addCompression(app: FastifyInstance): void {
     reply.header('content-encoding', encoding).removeHeader('content-length')
     encoded.add(reply)
     const etag = reply.getHeader('etag')
-    if (typeof etag === 'string') reply.header('etag', taggedFor(etag, encoding))
+    if (typeof etag === 'string') reply.header('etag', etagFor(etag, encoding))
     if (!isFixed(payload)) {
       const out = encoder(encoding)
       pipeline(payload as Readable, out, () => {})

@@ -15,7 +15,7 @@ export type Person = {
   /** A service account of the workspace, which is not a person and has only API keys. */
   isServiceAccount?: true
 }
-export type Selected = { workspace_id: string; role: WorkspaceRole }
+export type SelectedWorkspace = { workspace_id: string; role: WorkspaceRole }
 
 /** The credential of the caller; `id` is the id of its row. Idempotency and rate limits are counted per credential. */
 export type Credential =
@@ -42,7 +42,7 @@ export type Identity = {
   org: Org
   credential: Credential
   person: Person | null
-  workspace: Selected | null
+  workspace: SelectedWorkspace | null
   /** The selected workspace requires a second factor, and the person has none. */
   factorMissing?: true
   /**
@@ -63,8 +63,8 @@ export type Context = {
   readonly credential: Credential
   readonly person: Person
   readonly maybePerson: Person | null
-  readonly workspace: Selected
-  readonly maybeWorkspace: Selected | null
+  readonly workspace: SelectedWorkspace
+  readonly maybeWorkspace: SelectedWorkspace | null
   /** The verb's only transaction. */
   readonly tx: Tx
   /** Null if the verb opens its own transactions. */
@@ -117,7 +117,7 @@ const asking = {
     if (maybePerson === null) throw problem('unauthenticated')
     return maybePerson
   },
-  get workspace(): Selected {
+  get workspace(): SelectedWorkspace {
     const { maybeWorkspace } = this as unknown as ContextParts
     if (maybeWorkspace === null) throw noWorkspace()
     return maybeWorkspace

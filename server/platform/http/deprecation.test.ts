@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { callAt } from '#test/harness/call'
 import { useSharedService } from '#test/harness/service'
-import { anyone, signedIn } from '../access/words.ts'
+import { anyone, signedIn } from '../access/rules.ts'
 import { makeIdentifier } from '../auth/identify.ts'
 import { checkDeprecations } from './deprecation.ts'
 import { addRoutes } from './kernel.ts'
@@ -51,7 +51,7 @@ beforeAll(async () => {
     vault,
     log: app.http.log as never,
     identifier: makeIdentifier({ db, operators: [] }),
-    standings: {} as never,
+    accessLevels: {} as never,
     tokens: {},
     baseUrl: () => base,
     checkAnswers: true,

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { etagOf, tagKnown } from './answer.ts'
+import { etagOf, matchingTag } from './answer.ts'
 import { compressors, MIN_COMPRESSED } from './compression.ts'
-import { addVary, chooseEncoding, type Encoding, taggedFor } from './encoding.ts'
+import { addVary, chooseEncoding, type Encoding, etagFor } from './encoding.ts'
 
 // Documents that are the same for all clients: compressed once, and answered with 304 to clients that have them.
 
@@ -43,9 +43,9 @@ export async function sendDocument(
   const isText = document.bytes.length >= MIN_COMPRESSED && !/^(?:image\/(?!svg)|font\/)/.test(document.type)
   const encoding = isText ? chooseEncoding(request.headers['accept-encoding']) : undefined
   if (isText) reply.header('vary', addVary(reply.getHeader('vary'), 'Accept-Encoding'))
-  const known = tagKnown(request.headers['if-none-match'], document.etag)
+  const known = matchingTag(request.headers['if-none-match'], document.etag)
   if (known !== undefined) return reply.code(304).header('etag', known).send()
-  reply.header('etag', encoding === undefined ? document.etag : taggedFor(document.etag, encoding)).type(document.type)
+  reply.header('etag', encoding === undefined ? document.etag : etagFor(document.etag, encoding)).type(document.type)
   if (encoding === undefined) return reply.send(document.bytes)
   return reply.header('content-encoding', encoding).send(await encodedAs(document, encoding))
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { addVary, chooseEncoding, isTag, taggedFor } from './encoding.ts'
+import { addVary, chooseEncoding, etagFor, isSameEtag } from './encoding.ts'
 
 test.each([
   [undefined, undefined],
@@ -29,11 +29,11 @@ test.each([
 })
 
 test('each coding has its own ETag, and isTag accepts all of them', () => {
-  const tags = ['"abc"', taggedFor('"abc"', 'gzip'), taggedFor('"abc"', 'br')]
+  const tags = ['"abc"', etagFor('"abc"', 'gzip'), etagFor('"abc"', 'br')]
   expect(tags).toEqual(['"abc"', '"abc-gzip"', '"abc-br"'])
-  expect(tags.map((tag) => isTag(tag, '"abc"'))).toEqual([true, true, true])
-  expect(isTag('"ab"', '"ab-br"')).toBe(false)
-  expect(taggedFor('W/"abc"', 'gzip')).toBe('W/"abc"')
+  expect(tags.map((tag) => isSameEtag(tag, '"abc"'))).toEqual([true, true, true])
+  expect(isSameEtag('"ab"', '"ab-br"')).toBe(false)
+  expect(etagFor('W/"abc"', 'gzip')).toBe('W/"abc"')
 })
 
 test.each([

@@ -31,12 +31,12 @@ function weightOf(parameters: string[]): number {
 }
 
 /** A strong ETag identifies bytes, so each coding has its own ETag. */
-export const taggedFor = (etag: string, encoding: Encoding): string =>
+export const etagFor = (etag: string, encoding: Encoding): string =>
   etag.startsWith('"') ? `${etag.slice(0, -1)}-${encoding}"` : etag
 
 /** Checks whether a client's tag is this ETag, in any coding. */
-export const isTag = (tag: string, etag: string): boolean =>
-  tag === etag || ours.some((encoding) => tag === taggedFor(etag, encoding))
+export const isSameEtag = (tag: string, etag: string): boolean =>
+  tag === etag || ours.some((encoding) => tag === etagFor(etag, encoding))
 
 export const addVary = (present: unknown, name: string): string => {
   const names = typeof present === 'string' && present !== '' ? present.split(/, */) : []

@@ -3,7 +3,7 @@ import { checkAccess } from '../access/check.ts'
 import type { Tx } from '../db/pool.ts'
 import { isProblem, readOnly } from '../errors.ts'
 import { LARGE_BYTES, slices } from '../slices.ts'
-import { type Answer, sendAnswer, sendUnchanged, tagKnown } from './answer.ts'
+import { type Answer, matchingTag, sendAnswer, sendUnchanged } from './answer.ts'
 import { auditCall, isAudited } from './auditing.ts'
 import { identify } from './caller.ts'
 import { type Context, scopeOf } from './context.ts'
@@ -14,8 +14,8 @@ import type { Kernel } from './kernel-parts.ts'
 import type { LargeAnswers } from './large-answers.ts'
 import { parametersOf } from './parameters.ts'
 import { changed, checkCurrent } from './precondition.ts'
-import { type Chosen, render } from './render.ts'
-import { contextOf, makeHungUp, replayFor } from './request-context.ts'
+import { type ChosenResponse, render } from './render.ts'
+import { contextOf, makeDisconnectSignal, replayFor } from './request-context.ts'
 import { type AnyRoute, isOneTransaction } from './route.ts'
 import { type Encode, lazyEncoder } from './schema.ts'
 import { makeEventStream, type OpenStream, wantsStream } from './stream.ts'
@@ -43,7 +43,7 @@ export function makeHandler(
     request: FastifyRequest,
     reply: FastifyReply,
     params: Params,
-    chosen: Chosen,
+    chosen: ChosenResponse,
     {
       ahead,
       stream,
@@ -110,11 +110,11 @@ export function makeHandler(
     noteRead(request)
     const params = parametersOf(route.path, request)
     const afterCommit: (() => void)[] = []
-    const chosen: Chosen = { status: route.status ?? 200, headers: {} }
-    const hungUp = makeHungUp(reply)
+    const chosen: ChosenResponse = { status: route.status ?? 200, headers: {} }
+    const hungUp = makeDisconnectSignal(reply)
     const stream = route.streams && wantsStream(request) ? makeEventStream(request, reply, chosen.status) : undefined
     const contextWith = (tx: Tx | null): Context => contextOf(kernel, request, tx, chosen, afterCommit, hungUp)
-    const check = (ctx: Context): Promise<void> => checkAccess(ctx, route.access, params, kernel.standings)
+    const check = (ctx: Context): Promise<void> => checkAccess(ctx, route.access, params, kernel.accessLevels)
 
     const inOneTransaction = (): Promise<Answer | null> =>
       kernel.db.tenant(scopeOf(contextWith(null)), async (tx) => {
@@ -169,7 +169,7 @@ export function makeHandler(
       return reply
     }
     const { etag } = answer.headers
-    const known = isRead && etag !== undefined ? tagKnown(request.headers['if-none-match'], etag) : undefined
+    const known = isRead && etag !== undefined ? matchingTag(request.headers['if-none-match'], etag) : undefined
     if (known !== undefined) return sendUnchanged(reply, known)
     return sendAnswer(reply, answer)
   }

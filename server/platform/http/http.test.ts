@@ -10,7 +10,7 @@ import { makeTemporaryDirectory } from '#test/harness/temporary'
 import { until } from '#test/harness/until'
 import { join, makePerson, makeWorkspace, makeWorld, type TestPerson, type World } from '#test/harness/world'
 import { makeRateLimiter } from './limits.ts'
-import { callerAddress, countRefused } from './throttle.ts'
+import { callerAddress, countUnidentified } from './throttle.ts'
 
 // Tests the behaviour that the kernel gives every operation, with one operation as the example.
 
@@ -213,7 +213,7 @@ describe('limits', () => {
     const limiter = makeRateLimiter(() => 0)
     const headers: Record<string, string> = {}
     const refuse = () =>
-      countRefused(limiter, { ip: '203.0.113.9' }, { headers: (told) => Object.assign(headers, told) as never })
+      countUnidentified(limiter, { ip: '203.0.113.9' }, { headers: (told) => Object.assign(headers, told) as never })
     for (let tries = 0; tries < 200; tries++) refuse()
     expect(refuse).toThrow(expect.objectContaining({ code: 'rate_limited', retryAfterS: 1 }))
     expect(headers.ratelimit).toBe('"address";r=0;t=1')

@@ -12,7 +12,7 @@ import type { Credential } from './context.ts'
 const REPLAYED = 'idempotent-replayed'
 
 /** Marks a response as a repetition of an earlier one. For verbs that store the key themselves. */
-export function noteReplayed(answer: { header(name: string, value: string): unknown }): void {
+export function markReplayed(answer: { header(name: string, value: string): unknown }): void {
   answer.header(REPLAYED, 'true')
 }
 
@@ -41,7 +41,7 @@ const NOBODY = { workspaceId: null, userId: null }
 /**
  * Returns the owner of a key. Work done in one workspace is not done in another, so each workspace has its own keys.
  */
-export const holderOf = (credential: Credential, userId: string | null, workspaceId: string | null): string =>
+export const keyOwnerOf = (credential: Credential, userId: string | null, workspaceId: string | null): string =>
   `${credentialText(credential, userId)} in ${workspaceId}`
 
 const credentialText = (credential: Credential, userId: string | null): string => {

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
-import type { Standings } from '../access/check.ts'
-import type { TokenScope } from '../access/words.ts'
+import type { AccessLevelFinders } from '../access/check.ts'
+import type { TokenScope } from '../access/rules.ts'
 import type { Identifier } from '../auth/identify.ts'
 import type { Config } from '../config.ts'
 import type { Database } from '../db/pool.ts'
@@ -19,7 +19,7 @@ export type Kernel = {
   log: Logger
   vault: Vault
   identifier: Identifier
-  standings: Standings
+  accessLevels: AccessLevelFinders
   tokens: Partial<Record<TokenScope, TokenIdentifier>>
   /** The other processes of this program. */
   peers?: Peers | undefined

@@ -5,26 +5,26 @@ import { type Admission, makeAdmission } from './admission.ts'
 import { problemAnswer, sendAnswer, toProblem } from './answer.ts'
 import { credentialOf, identify } from './caller.ts'
 import { checkDeprecations, deprecationHeaders } from './deprecation.ts'
-import { type Door, guardDoor, type Known } from './door.ts'
+import { type KnownCaller, type KnownCallers, refuseEarly } from './early-refusal.ts'
 import { makeHandler } from './handler.ts'
 import { type Idempotency, makeIdempotency } from './idempotency.ts'
 import type { Kernel } from './kernel-parts.ts'
 import { type LargeAnswers, makeLargeAnswers } from './large-answers.ts'
 import { makeRateLimiter, type RateLimiter, type Verdict } from './limits.ts'
-import { makePatience } from './patience.ts'
 import { isResource } from './render.ts'
+import { makeRetryAfter } from './retry-after.ts'
 import type { AnyRoute } from './route.ts'
 import { type Encode, lazyEncoder } from './schema.ts'
 import { shareSpending } from './shared-limits.ts'
-import { applyLimits, callerAddress, countKnown, countRefused, holdSignIn } from './throttle.ts'
+import { applyLimits, callerAddress, countKnownCaller, countUnidentified, limitSignIn } from './throttle.ts'
 
 /** Adds the routes of every area. */
 export function addRoutes(app: FastifyInstance, routes: AnyRoute[], kernel: Kernel): void {
   checkDeprecations(routes)
   const limiter = makeRateLimiter()
   if (kernel.peers) shareSpending(limiter, kernel.peers)
-  const patience = makePatience()
-  const admission = makeAdmission(kernel.config.HEDDLE_MAX_AT_WORK, patience)
+  const retryAfter = makeRetryAfter()
+  const admission = makeAdmission(kernel.config.HEDDLE_MAX_AT_WORK, retryAfter)
   kernel.onAdmission?.(admission.figures)
   const { config, onOverloaded } = kernel
   const shared = {
@@ -32,7 +32,7 @@ export function addRoutes(app: FastifyInstance, routes: AnyRoute[], kernel: Kern
     largeAnswers: makeLargeAnswers(),
     limiter,
     admission,
-    door: guardDoor(app.server, { config, admission, limiter, patience, onOverloaded }),
+    knownCallers: refuseEarly(app.server, { config, admission, limiter, retryAfter, onOverloaded }),
     encoders: encodersOf(routes),
     resources: new Set(routes.filter(isResource).map(({ answer }) => answer)),
   }
@@ -56,7 +56,7 @@ type Shared = {
   largeAnswers: LargeAnswers
   limiter: RateLimiter
   admission: Admission
-  door: Door
+  knownCallers: KnownCallers
   encoders: Map<unknown, Encode>
   /** The schemas of resources that can be read alone. */
   resources: Set<unknown>
@@ -125,10 +125,11 @@ function addRoute(app: FastifyInstance, route: AnyRoute, kernel: Kernel, shared:
       reply.headers(deprecation)
       const limited = kernel.config.HEDDLE_RATE_LIMITS === 'on'
       const credential = credentialOf(request)
-      const known = (): Known | undefined => (credential === undefined ? undefined : shared.door.callerOf(credential))
+      const known = (): KnownCaller | undefined =>
+        credential === undefined ? undefined : shared.knownCallers.callerOf(credential)
       const count = (): Verdict | undefined => {
         const limitKey = limited ? known()?.limitKey : undefined
-        return limitKey === undefined ? undefined : countKnown(shared.limiter, limitKey, reply)
+        return limitKey === undefined ? undefined : countKnownCaller(shared.limiter, limitKey, reply)
       }
       const early = count()
       // Requests are queued by tenant before anything is read.
@@ -137,12 +138,12 @@ function addRoute(app: FastifyInstance, route: AnyRoute, kernel: Kernel, shared:
       // Another request with the same credential may have been identified while this one waited.
       const counted = early ?? count()
       request.identity = await identify(kernel, route, request).catch((error: unknown) => {
-        if (limited && isProblem(error)) countRefused(shared.limiter, request, reply)
+        if (limited && isProblem(error)) countUnidentified(shared.limiter, request, reply)
         throw error
       })
-      if (credential !== undefined) shared.door.know(credential, request.identity)
+      if (credential !== undefined) shared.knownCallers.remember(credential, request.identity)
       if (limited) applyLimits(shared.limiter, route, request, reply, counted)
-      if (limited && route.rate === 'sign_in') await holdSignIn(shared.limiter, request, reply)
+      if (limited && route.rate === 'sign_in') await limitSignIn(shared.limiter, request, reply)
     },
     handler: async (request, reply) => {
       const sent = await handle(request, reply)

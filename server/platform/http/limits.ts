@@ -4,7 +4,7 @@ export type Limit = { name: string; burst: number; perSecond: number }
 export type Verdict = { allowed: boolean; limit: Limit; remaining: number; retryAfterS: number }
 
 /** A token that may be given back: `settle` decides whether the attempt counts. */
-export type Held = { verdict: Verdict; settle(counts: boolean): void }
+export type HeldToken = { verdict: Verdict; settle(counts: boolean): void }
 
 type Bucket = { tokens: number; at: number }
 const MAX_BUCKETS = 100_000
@@ -24,13 +24,13 @@ export type RateLimiter = {
   /** Takes one token, or returns the time to wait. */
   take(limit: Limit, key: string): Verdict
   /** Returns the verdict of `take` without taking a token. */
-  look(limit: Limit, key: string): Verdict
+  peek(limit: Limit, key: string): Verdict
   /**
    * Takes a token for an attempt that counts only if it fails. If no token is left but some are held, waits until those
    * are settled: no caller is refused because of others who succeed, and concurrent attempts cannot fail more often
    * than sequential ones.
    */
-  hold(limit: Limit, key: string): Promise<Held>
+  hold(limit: Limit, key: string): Promise<HeldToken>
   /** Calls `tell` for every token that is taken. A negative number means that tokens are given back. */
   onSpent(tell: (bucket: string, tokens: number) => void): void
   /**
@@ -77,7 +77,7 @@ export function makeRateLimiter(now: () => number = () => performance.now()): Ra
 
   return {
     take: (limit, key) => judge(limit, key, 1),
-    look: (limit, key) => judge(limit, key, 0),
+    peek: (limit, key) => judge(limit, key, 0),
     onSpent(tell) {
       spent = tell
     },
@@ -110,7 +110,7 @@ export function makeRateLimiter(now: () => number = () => performance.now()): Ra
               bucket.tokens = Math.min(limit.burst, bucket.tokens + 1)
               spent(id, -1)
             }
-            for (const look of now.waiting.splice(0)) look()
+            for (const peek of now.waiting.splice(0)) peek()
           },
         }
       }

@@ -2,13 +2,13 @@ import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import { type FastifyInstance, fastify } from 'fastify'
 import { expect, test } from 'vitest'
-import { listen, prepareDoors, webAddressOf } from './listen.ts'
+import { listen, prepareListeners, webAddressOf } from './listen.ts'
 
 const host = '127.0.0.1'
 
 function makeServer(): FastifyInstance {
   const app = fastify({ forceCloseConnections: 'idle' })
-  prepareDoors(app)
+  prepareListeners(app)
   return app
 }
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
 import { callAt } from '#test/harness/call'
 import { useSharedService } from '#test/harness/service'
-import { anyone } from '../access/words.ts'
+import { anyone } from '../access/rules.ts'
 import { makeIdentifier } from '../auth/identify.ts'
 import { problem } from '../errors.ts'
 import { addRoutes } from './kernel.ts'
@@ -66,7 +66,7 @@ beforeAll(async () => {
     vault,
     log,
     identifier: makeIdentifier({ db, operators: [] }),
-    standings: {} as never,
+    accessLevels: {} as never,
     tokens: {},
     baseUrl: () => base,
     checkAnswers: true,

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Document, makeDocument, sendDocument } from './document.ts'
-import { sendUnknown } from './unknown.ts'
+import { sendUnknownRoute } from './unknown-routes.ts'
 
 // The console: files with a hash in their name, which browsers keep forever, and one page for every address that a
 // browser may open. A file is read at its first request and then kept.
@@ -59,7 +59,7 @@ export function addPages(app: FastifyInstance, directory: string, { stripe = fal
     if (found) return send(reply, request, found(), policy)
     if (!RESERVED.test(path) && (path === '/' || isNavigation(request, path)))
       return send(reply, request, index(), policy)
-    return sendUnknown(app, request, reply)
+    return sendUnknownRoute(app, request, reply)
   })
 }
 

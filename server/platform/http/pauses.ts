@@ -4,7 +4,7 @@ import { SECOND } from '../clock.ts'
 // Connections that are not read for a while. Connections that are due at the same moment are resumed in small groups:
 // each has its next request waiting, and all of them at once would delay other requests.
 
-/** A thousand per second: twice the number of clients that are told to retry within one second (patience.ts). */
+/** A thousand per second: twice the number of clients that are told to retry within one second (retry-after.ts). */
 const RESUMED_AT_ONCE = 4
 const RESUME_EVERY_MS = 4
 

@@ -4,7 +4,7 @@ import { fieldsOf } from './input.ts'
 import type { AnyRoute } from './route.ts'
 import type { Encode } from './schema.ts'
 
-export type Chosen = { status: number; headers: Record<string, string> }
+export type ChosenResponse = { status: number; headers: Record<string, string> }
 
 export type Rendering = {
   encode: Encode | undefined
@@ -29,7 +29,7 @@ export function render(
   route: AnyRoute,
   { encode, tagged, check }: Rendering,
   result: unknown,
-  chosen: Chosen,
+  chosen: ChosenResponse,
   path: string,
 ): Answer {
   if (!route.answer || chosen.status === 204)

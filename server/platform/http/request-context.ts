@@ -3,9 +3,9 @@ import { readTraceparent, writeTraceparent } from '#model/traceparent'
 import type { Tx } from '../db/pool.ts'
 import { problem } from '../errors.ts'
 import { type Context, makeContext } from './context.ts'
-import { holderOf, type Replay, replayOf } from './idempotency.ts'
+import { keyOwnerOf, type Replay, replayOf } from './idempotency.ts'
 import type { Kernel } from './kernel-parts.ts'
-import type { Chosen } from './render.ts'
+import type { ChosenResponse } from './render.ts'
 import type { AnyRoute } from './route.ts'
 
 // The information that a verb gets about its request.
@@ -14,7 +14,7 @@ export function contextOf(
   kernel: Kernel,
   request: FastifyRequest,
   tx: Tx | null,
-  chosen: Chosen,
+  chosen: ChosenResponse,
   afterCommit: (() => void)[],
   hungUp: () => AbortSignal,
 ): Context {
@@ -47,7 +47,7 @@ export function contextOf(
 }
 
 /** Creates the signal only for verbs that use it. */
-export function makeHungUp(reply: FastifyReply): () => AbortSignal {
+export function makeDisconnectSignal(reply: FastifyReply): () => AbortSignal {
   let controller: AbortController | undefined
   return () => {
     if (controller) return controller.signal
@@ -74,7 +74,7 @@ export function replayFor(route: AnyRoute, request: FastifyRequest): Replay | un
   const { credential, person, workspace } = request.identity!
   const within = kept === 'anywhere' ? null : (workspace?.workspace_id ?? null)
   return replayOf({
-    holder: holderOf(credential, person?.user_id ?? null, within),
+    holder: keyOwnerOf(credential, person?.user_id ?? null, within),
     key,
     method: route.method,
     url: request.url,

@@ -7,10 +7,10 @@ import { problemAnswer, sendAnswer, toProblem } from './answer.ts'
 import { addCompression } from './compression.ts'
 import type { Identity } from './context.ts'
 import type { Kernel } from './kernel-parts.ts'
-import { prepareDoors } from './listen.ts'
+import { prepareListeners } from './listen.ts'
+import { refuseAddress, refuseMalformed } from './malformed.ts'
 import { secureHeaders, transportHeaders } from './security.ts'
-import { learnMethods, sendUnknown } from './unknown.ts'
-import { refuseAddress, refuseUnreadable } from './unreadable.ts'
+import { sendUnknownRoute, trackMethods } from './unknown-routes.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -61,11 +61,11 @@ export function makeHttp(kernel: Kernel): FastifyInstance {
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
-    clientErrorHandler: refuseUnreadable,
+    clientErrorHandler: refuseMalformed,
     frameworkErrors: refuseAddress,
   })
-  prepareDoors(app)
-  learnMethods(app)
+  prepareListeners(app)
+  trackMethods(app)
   app.decorateRequest('identity', null)
   app.decorateRequest('rawBody')
   app.decorateRequest('startedAt', 0)
@@ -98,6 +98,6 @@ export function makeHttp(kernel: Kernel): FastifyInstance {
     if (refusal.code === 'internal') request.log.error({ err: error, request_id: request.id }, 'a request failed')
     return sendAnswer(reply, problemAnswer(refusal, request.id))
   })
-  app.setNotFoundHandler((request, reply) => sendUnknown(app, request, reply))
+  app.setNotFoundHandler((request, reply) => sendUnknownRoute(app, request, reply))
   return app
 }

@@ -36,15 +36,15 @@ test('a request that one process accepts also counts in the other', () => {
   const [first, second] = pair()
   expect(takeAll(first)).toBe(limits.sign_up.burst)
   vi.advanceTimersByTime(100)
-  expect(second.look(limits.sign_up, 'a').allowed).toBe(false)
-  expect(second.look(limits.sign_up, 'b').allowed).toBe(true)
+  expect(second.peek(limits.sign_up, 'a').allowed).toBe(false)
+  expect(second.peek(limits.sign_up, 'b').allowed).toBe(true)
 })
 
 test('requests that both accepted before they exchanged messages extend the wait', () => {
   const [first, second] = pair()
   expect(takeAll(first) + takeAll(second)).toBe(2 * limits.sign_up.burst)
   vi.advanceTimersByTime(100)
-  const { remaining, retryAfterS } = first.look(limits.sign_up, 'a')
+  const { remaining, retryAfterS } = first.peek(limits.sign_up, 'a')
   expect(remaining).toBe(0)
   expect(retryAfterS).toBe(
     Math.ceil((limits.sign_up.burst + 1 - 0.1 * limits.sign_up.perSecond) / limits.sign_up.perSecond),
@@ -55,10 +55,10 @@ test('a token that is given back is also given back in the other process', async
   const [first, second] = pair()
   const held = await first.hold(limits.sign_in, 'a')
   vi.advanceTimersByTime(100)
-  expect(second.look(limits.sign_in, 'a').remaining).toBe(limits.sign_in.burst - 1)
+  expect(second.peek(limits.sign_in, 'a').remaining).toBe(limits.sign_in.burst - 1)
   held.settle(false)
   vi.advanceTimersByTime(100)
-  expect(second.look(limits.sign_in, 'a').remaining).toBe(limits.sign_in.burst)
+  expect(second.peek(limits.sign_in, 'a').remaining).toBe(limits.sign_in.burst)
 })
 
 test('a bucket of an unknown limit is ignored', () => {

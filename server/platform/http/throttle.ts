@@ -21,7 +21,7 @@ export function callerAddress(ip: string | undefined): string {
 /**
  * Counts a request of an unidentified caller against its address. Otherwise guessing credentials would cost nothing.
  */
-export function countRefused(
+export function countUnidentified(
   limiter: RateLimiter,
   request: { ip: string | undefined },
   reply: Pick<FastifyReply, 'headers'>,
@@ -43,7 +43,11 @@ export const rateLimited = (retryAfterS: number) =>
   problem('rate_limited', `Wait ${retryAfterS} s before the next request.`, { retryAfterS })
 
 /** Counts a call with a known credential. A burst beyond the limit is refused before it waits for a place. */
-export function countKnown(limiter: RateLimiter, limitKey: string, reply: Pick<FastifyReply, 'headers'>): Verdict {
+export function countKnownCaller(
+  limiter: RateLimiter,
+  limitKey: string,
+  reply: Pick<FastifyReply, 'headers'>,
+): Verdict {
   const verdict = limiter.take(limits.general, limitKey)
   if (verdict.allowed) return verdict
   reply.headers(rateHeaders(verdict))
@@ -78,7 +82,7 @@ export function applyLimits(
 }
 
 /** Only failed sign-ins count. A response that was never sent is a failure. */
-export async function holdSignIn(limiter: RateLimiter, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+export async function limitSignIn(limiter: RateLimiter, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const { verdict, settle } = await limiter.hold(limits.sign_in, callerAddress(request.ip))
   reply.headers(rateHeaders(verdict))
   if (!verdict.allowed) throw rateLimited(verdict.retryAfterS)

@@ -1,10 +1,10 @@
 import { buffer } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
-import { inPieces } from './upload.ts'
+import { splitIntoPieces } from './upload.ts'
 
 test('a block is passed on completely in pieces, with a turn of the event loop between pieces', async () => {
   const block = Buffer.alloc(20_000, 'abc')
-  const pieces = inPieces()
+  const pieces = splitIntoPieces()
   const sizes: number[] = []
   const turns: number[] = []
   pieces.on('data', (piece: Buffer) => {

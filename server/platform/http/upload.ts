@@ -27,7 +27,7 @@ export function checkLength(request: FastifyRequest, most: number): void {
 const PIECE = 4 << 10
 
 /** Splits a form into pieces, with a turn of the event loop between pieces for other requests. */
-export function inPieces(): Transform {
+export function splitIntoPieces(): Transform {
   return new Transform({
     transform(block: Buffer, _encoding, done) {
       const next = (at: number): void => {
@@ -76,7 +76,7 @@ async function withinIdle<T>(next: Promise<T>): Promise<T> {
 }
 
 /** Discards the rest of a refused upload, so that the sender sees the response, but only for a limited time. */
-export function letGo({ request, reply }: { request: FastifyRequest; reply: FastifyReply }): void {
+export function discardRest({ request, reply }: { request: FastifyRequest; reply: FastifyReply }): void {
   request.raw.unpipe()
   request.raw.on('error', () => {})
   request.raw.resume()
@@ -160,6 +160,6 @@ export function readUpload<T>(
     })
     request.raw.on('aborted', () => reject(problem('malformed', 'The upload was given up.')))
     request.raw.on('error', () => reject(problem('malformed', 'The upload was given up.')))
-    request.raw.pipe(inPieces()).pipe(form)
+    request.raw.pipe(splitIntoPieces()).pipe(form)
   })
 }

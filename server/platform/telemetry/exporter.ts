@@ -1,7 +1,7 @@
 import { SECOND } from '../clock.ts'
 import type { Logger } from '../log.ts'
-import { untilNextLook } from '../looks.ts'
 import { makeBoundedFetch } from '../outgoing/bounded.ts'
+import { msUntilNextCheck } from '../periodic-check.ts'
 import { type Attributes, encodeMetrics, encodeTraces, type Metrics, type Span } from './otlp.ts'
 
 // Sends spans and metrics to an OTLP collector over HTTP. Telemetry is dropped rather than delaying anything else: a
@@ -72,7 +72,7 @@ export function makeExporter(options: ExporterOptions) {
     }
     return sending
   }
-  const timer = setInterval(() => void flush(), untilNextLook(FLUSH_EVERY))
+  const timer = setInterval(() => void flush(), msUntilNextCheck(FLUSH_EVERY))
   timer.unref()
 
   return {

@@ -3,7 +3,7 @@ import { SECOND } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
 import { newId } from '#platform/ids'
 import type { Logger } from '#platform/log'
-import { type Looking, makeLooking } from '#platform/looks'
+import { makePeriodicCheck, type PeriodicCheck } from '#platform/periodic-check'
 import { DUE_HINTS } from '../events.ts'
 import { beginRun } from './begin.ts'
 import { executeRun, type RunnerOptions } from './run.ts'
@@ -29,7 +29,7 @@ type Due = { workspace_id: string; job_id: string }
 
 export function makeDispatcher(
   given: Omit<RunnerOptions, 'onWaiting'> & { db: Database; log: Logger },
-): Omit<Looking, 'wake'> {
+): Omit<PeriodicCheck, 'wake'> {
   const { db, log } = given
   const runnerId = newId()
   const stopping = new AbortController()
@@ -41,7 +41,7 @@ export function makeDispatcher(
       const one = driving.get(runId)
       if (one === undefined || one.waits === waits) return
       one.waits = waits
-      if (waits) looking.wake()
+      if (waits) periodicCheck.wake()
     },
   }
 
@@ -56,7 +56,7 @@ export function makeDispatcher(
     if (!run) return true
     const over = executeRun(options, run, runnerId, stopping.signal).finally(() => {
       driving.delete(run_id)
-      looking.wake()
+      periodicCheck.wake()
     })
     driving.set(run_id, { workspaceId: workspace_id, waits: false, over })
     return true
@@ -97,7 +97,7 @@ export function makeDispatcher(
     return left > 0 || withoutRoom().length > 0
   }
 
-  async function look(): Promise<number> {
+  async function check(): Promise<number> {
     await replanAfterPutBack(db, log, PLANS)
     let next = await untilNext()
     if (next <= 0) {
@@ -107,18 +107,18 @@ export function makeDispatcher(
     return Math.min(POLL_AT_LEAST_EVERY, next)
   }
 
-  const looking = makeLooking({
-    look,
+  const periodicCheck = makePeriodicCheck({
+    check,
     listen: (wake) => db.listen(DUE_HINTS, wake),
     onError: (error) => log.warn({ err: error }, 'due jobs could not be read'),
   })
 
   return {
-    start: looking.start,
+    start: periodicCheck.start,
     /** Releases all runs at once, so that other processes continue with them. */
     async stop(): Promise<void> {
       stopping.abort()
-      await looking.stop()
+      await periodicCheck.stop()
       await Promise.all([...driving.values()].map(({ over }) => over))
     },
   }

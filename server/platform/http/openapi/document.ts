@@ -1,5 +1,5 @@
 import type { NodeDescriptor } from '#model/node'
-import { type Access, describeAccess } from '#platform/access/words'
+import { type Access, describeAccess } from '#platform/access/rules'
 import { describeDeprecation } from '../deprecation.ts'
 import { isResource } from '../render.ts'
 import type { AnyRoute } from '../route.ts'

@@ -1,4 +1,4 @@
-import { kindText, type ResourceKind } from '#platform/access/words'
+import { kindText, type ResourceKind } from '#platform/access/rules'
 import type { AnyRoute } from '../route.ts'
 import { exampleBody } from './examples.ts'
 import { describeField } from './fields.ts'

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http'
 import { type AddressInfo, connect, Socket } from 'node:net'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Config } from '../config.ts'
-import { type Door, guardDoor } from './door.ts'
+import { type KnownCallers, refuseEarly } from './early-refusal.ts'
 import { limits } from './limits.ts'
 
 const org = { org_id: 'org', name: 'Org' }
@@ -18,20 +18,20 @@ let full: boolean
 let spent: boolean
 let sockets: Socket[]
 let line: Socket
-let door: Door
+let knownCallers: KnownCallers
 let server: Server
 let close: () => void
 
 async function open(proxies: string[] = []): Promise<void> {
   server = createServer((_request, response) => response.end('let in'))
   server.on('connection', (socket) => sockets.push(socket))
-  door = guardDoor(server, {
+  knownCallers = refuseEarly(server, {
     config: { HEDDLE_RATE_LIMITS: 'on', HEDDLE_TRUSTED_PROXIES: proxies } as unknown as Config,
     admission: { hasNoRoomFor: (tenant) => full && tenant === 'tenant' },
     limiter: {
-      look: (limit, key) => ({ allowed: !(spent && key === 'api_key:key'), limit, remaining: 0, retryAfterS: 1 }),
+      peek: (limit, key) => ({ allowed: !(spent && key === 'api_key:key'), limit, remaining: 0, retryAfterS: 1 }),
     },
-    patience: { retryAfterS: () => (full ? 0.05 : 7) },
+    retryAfter: { retryAfterS: () => (full ? 0.05 : 7) },
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -64,8 +64,8 @@ test('a known program whose tenant has no room is refused and paused, and is the
   await open()
   full = true
   expect(await ask()).toContain('let in')
-  door.know('Bearer known', caller)
-  expect(door.callerOf('Bearer known')).toEqual({ tenant: 'tenant', limitKey: 'api_key:key' })
+  knownCallers.remember('Bearer known', caller)
+  expect(knownCallers.callerOf('Bearer known')).toEqual({ tenant: 'tenant', limitKey: 'api_key:key' })
   const refusal = await ask()
   expect(refusal).toMatch(/^HTTP\/1\.1 503 /)
   expect(refusal).toMatch(/"code":"overloaded"/)
@@ -80,7 +80,7 @@ test('a known program whose tenant has no room is refused and paused, and is the
 
 test('a known program that has used up its rate is refused first of all, with the time to wait', async () => {
   await open()
-  door.know('Bearer known', caller)
+  knownCallers.remember('Bearer known', caller)
   spent = true
   const refusal = await ask()
   expect(refusal).toMatch(/^HTTP\/1\.1 429 /)
@@ -91,7 +91,7 @@ test('a known program that has used up its rate is refused first of all, with th
   expect(await isResting()).toBe(true)
 })
 
-test('a turn of the event loop introduces two of the new connections', async () => {
+test('a turn of the event loop serves two of the new connections', async () => {
   await open()
   await ask()
   await new Promise(setImmediate)
@@ -107,7 +107,7 @@ test('a turn of the event loop introduces two of the new connections', async () 
 test('unknown callers, pages, and addresses outside the API are not refused here', async () => {
   await open()
   full = spent = true
-  door.know('Bearer known', caller)
+  knownCallers.remember('Bearer known', caller)
   expect(await ask('/api/companies', { authorization: 'Bearer other' })).toContain('let in')
   expect(await ask('/api/companies', { origin: 'https://example.com' })).toContain('let in')
   expect(await ask('/healthz')).toContain('let in')
@@ -122,7 +122,7 @@ test.each([
   async (_how, proxies, headers) => {
     await open(proxies as string[])
     full = true
-    door.know('Bearer known', caller)
+    knownCallers.remember('Bearer known', caller)
     expect(await ask('/api/companies', headers as Record<string, string>)).toMatch(/^HTTP\/1\.1 503 /)
     expect(await isResting()).toBe(false)
   },

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { makePatience } from './patience.ts'
+import { makeRetryAfter } from './retry-after.ts'
 
 test('the retry time grows with the number of refusals, up to half a minute', () => {
   let now = 0
-  const patience = makePatience(() => now)
+  const patience = makeRetryAfter(() => now)
   const refuse = (times: number): number => {
     let told = 0
     for (let n = 0; n < times; n++) told = patience.retryAfterS()

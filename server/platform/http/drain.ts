@@ -7,24 +7,24 @@ import { SECOND } from '../clock.ts'
 
 /** The maximum wait for a request to end. */
 const END_WITHIN = 3 * SECOND
-const LOOK_EVERY = 50
+const CLOSE_IDLE_EVERY = 50
 
-export function prepareLeaving(http: FastifyInstance) {
-  let isLeaving = false
+export function prepareDrain(http: FastifyInstance) {
+  let isDraining = false
   http.addHook('onSend', (_request, reply, payload, done) => {
     // An open connection would be cut in the end, perhaps while the next request is on its way.
-    if (isLeaving) reply.header('connection', 'close')
+    if (isDraining) reply.header('connection', 'close')
     done(null, payload)
   })
   return {
-    isLeaving: () => isLeaving,
-    async leave(drainMs: number): Promise<void> {
-      isLeaving = true
+    isDraining: () => isDraining,
+    async drain(drainMs: number): Promise<void> {
+      isDraining = true
       if (drainMs > 0) await delay(drainMs)
     },
     async close(): Promise<void> {
-      isLeaving = true
-      const idle = setInterval(() => http.server.closeIdleConnections(), LOOK_EVERY)
+      isDraining = true
+      const idle = setInterval(() => http.server.closeIdleConnections(), CLOSE_IDLE_EVERY)
       const late = setTimeout(() => http.server.closeAllConnections(), END_WITHIN)
       await http.close()
       clearInterval(idle)

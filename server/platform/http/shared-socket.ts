@@ -13,9 +13,12 @@ import { refuseTakenPort, webAddressOf } from './listen.ts'
 type Handle = { getsockname(out: { port?: number }): number; close(): void }
 type Binding = { _createServerHandle(address: string, port: number, family: number): Handle | number }
 
-export type SharedDoor = { handles: unknown[]; address: string; close(): void }
+export type SharedSocket = { handles: unknown[]; address: string; close(): void }
 
-export async function bindDoor({ HOST: host, PORT: port }: Pick<Config, 'HOST' | 'PORT'>): Promise<SharedDoor> {
+export async function bindSharedSocket({
+  HOST: host,
+  PORT: port,
+}: Pick<Config, 'HOST' | 'PORT'>): Promise<SharedSocket> {
   const addresses = await addressesOf(host)
   if (port !== 0)
     await refuseTakenPort({ host, port }).catch((error: NodeJS.ErrnoException) => {

@@ -1,9 +1,9 @@
-// The access words of a route table. Nothing else decides who may call an operation.
+// The access rules of a route table. Nothing else decides who may call an operation.
 
 /** `editor`: may change the content of the resource without owning the resource. Only workflows have editors. */
 export type Role = 'owner' | 'editor' | 'member' | 'viewer'
 /** `visible`: the caller may know that the resource exists but has no role in it (403, not 404). */
-export type Standing = Role | 'visible'
+export type AccessLevel = Role | 'visible'
 
 /** Every kind of resource that a route can name, and the path parameter that contains its id. */
 export const parameterOf = {
@@ -45,13 +45,13 @@ export type ResourceKind = keyof typeof parameterOf
 /** `inbound`: a webhook token in the address. The settings of the token define how the caller proves its identity. */
 export type TokenScope = 'webhook' | 'inbound' | 'template' | 'workflow'
 
-export type Least = Standing
+export type MinimumLevel = AccessLevel
 
 export type Access =
   | { word: 'anyone' }
   | { word: 'signedIn' }
   | { word: 'operator' }
-  | { word: 'role'; least: Least; of: ResourceKind; or?: 'oneself' | 'operator'; and?: 'operator' }
+  | { word: 'role'; least: MinimumLevel; of: ResourceKind; or?: 'oneself' | 'operator'; and?: 'operator' }
   | { word: 'token'; scope: TokenScope }
 
 export type RoleAccess = Extract<Access, { word: 'role' }>
@@ -68,14 +68,14 @@ export const owner = (of: ResourceKind): RoleAccess => ({ word: 'role', least: '
 export const workspaceOwner: RoleAccess = owner('workspace')
 export const token = (scope: TokenScope): Access => ({ word: 'token', scope })
 
-/** Also lets in callers with any standing in the resource if the path names the caller, for example to leave a team. */
+/** Also lets in callers with any level in the resource if the path names the caller, for example to leave a team. */
 export const orOneself = (access: RoleAccess): Access => ({ ...access, or: 'oneself' })
 export const orOperator = (access: RoleAccess): Access => ({ ...access, or: 'operator' })
 /** Lets in only callers who have the role and are operators. */
 export const andOperator = (access: RoleAccess): Access => ({ ...access, and: 'operator' })
 
-const rank: Record<Standing, number> = { visible: 0, viewer: 1, member: 2, editor: 3, owner: 4 }
-export const reaches = (standing: Standing, least: Least): boolean => rank[standing] >= rank[least]
+const rank: Record<AccessLevel, number> = { visible: 0, viewer: 1, member: 2, editor: 3, owner: 4 }
+export const isAtLeast = (level: AccessLevel, least: MinimumLevel): boolean => rank[level] >= rank[least]
 
 export function describeAccess(access: Access): string {
   switch (access.word) {
@@ -88,7 +88,7 @@ export function describeAccess(access: Access): string {
     case 'token':
       return tokenText(access.scope)
     case 'role':
-      return `${standingText[access.least]} of the ${kindText(access.of)}${access.or ? alternativeText[access.or] : ''}${access.and ? ' who is an operator' : ''}`
+      return `${levelText[access.least]} of the ${kindText(access.of)}${access.or ? alternativeText[access.or] : ''}${access.and ? ' who is an operator' : ''}`
   }
 }
 
@@ -104,7 +104,7 @@ function tokenText(scope: TokenScope): string {
 export const kindText = (kind: ResourceKind): string =>
   kind.startsWith('owned_') ? `${kind.slice('owned_'.length)}, or of the workspace` : kind.replace('_', ' ')
 
-const standingText: Record<Standing, string> = {
+const levelText: Record<AccessLevel, string> = {
   owner: 'owner',
   editor: 'owner or editor',
   member: 'owner or member',

@@ -26,7 +26,7 @@ const problemOf = (code: string | undefined): Problem => {
 }
 
 /** Refuses bytes that the parser cannot read. The connection cannot be used any longer. */
-export function refuseUnreadable(error: Error & { code?: string }, socket: Socket): void {
+export function refuseMalformed(error: Error & { code?: string }, socket: Socket): void {
   // Node keeps the current response here. Once it has started, no other response can follow.
   const { _httpMessage: begun } = socket as Socket & { _httpMessage?: ServerResponse | null }
   if (error.code === 'ECONNRESET' || !socket.writable || begun?.headersSent) {

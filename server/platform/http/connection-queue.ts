@@ -5,21 +5,21 @@ import { callerAddress } from './throttle.ts'
 // A new connection and its first request cost several times as much as a request over an open connection, and a turn of
 // the event loop accepts several connections (listen.ts). With sixteen per turn, a turn took 6 to 15 ms of CPU time. A
 // neighbour's request needs four turns, and waited for all four. So accepting must be cheap: the HTTP server gets a
-// connection, and reads from it, only when the connection is introduced. Addresses take turns. A turn introduces the
+// connection, and reads from it, only when the connection leaves this queue. Addresses take turns. A turn serves the
 // connection that has waited longest and the newest one: otherwise the probe of a load balancer would wait for seconds
 // behind a thousand others.
 
-const INTRODUCED_PER_TURN = 2
+const SERVED_PER_TURN = 2
 
-export function introduceByTurns(server: Server): void {
+export function queueNewConnections(server: Server): void {
   const waiting = new Map<string, Socket[]>()
   const listeners = server.listeners('connection') as ((socket: Socket) => void)[]
-  let introduced = 0
+  let served = 0
   let isTurnEnding = false
   let newestFirst = false
 
-  const introduce = (socket: Socket): void => {
-    introduced += 1
+  const serve = (socket: Socket): void => {
+    served += 1
     for (const listener of listeners) listener.call(server, socket)
     socket.resume()
   }
@@ -35,10 +35,10 @@ export function introduceByTurns(server: Server): void {
 
   const endTurn = (): void => {
     isTurnEnding = false
-    introduced = 0
+    served = 0
     if (waiting.size === 0) return
     endTurnLater()
-    while (waiting.size > 0 && introduced < INTRODUCED_PER_TURN) introduce(next())
+    while (waiting.size > 0 && served < SERVED_PER_TURN) serve(next())
   }
 
   const endTurnLater = (): void => {
@@ -57,7 +57,7 @@ export function introduceByTurns(server: Server): void {
   server.removeAllListeners('connection')
   server.on('connection', (socket) => {
     endTurnLater()
-    if (introduced < INTRODUCED_PER_TURN) introduce(socket)
+    if (served < SERVED_PER_TURN) serve(socket)
     else wait(socket)
   })
   // Bytes that arrive earlier wait in the kernel.

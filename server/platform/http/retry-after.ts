@@ -6,12 +6,12 @@ import { SECOND } from '../clock.ts'
 const REFUSALS_PER_SECOND = 500
 const MAX_RETRY_AFTER_S = 30
 
-export type Patience = {
+export type RetryAfter = {
   /** Counts a refusal, and returns the number of seconds to wait. */
   retryAfterS(): number
 }
 
-export function makePatience(now: () => number = () => performance.now()): Patience {
+export function makeRetryAfter(now: () => number = () => performance.now()): RetryAfter {
   let second = 0
   let refused = 0
   let before = 0

@@ -5,12 +5,12 @@ import type { Problem } from '../errors.ts'
 import { NOWHERE, newId } from '../ids.ts'
 import { type Admission, overloaded } from './admission.ts'
 import { problemAnswer } from './answer.ts'
+import { queueNewConnections } from './connection-queue.ts'
 import type { Identity } from './context.ts'
-import { introduceByTurns } from './introductions.ts'
 import { type Limit, limits, type RateLimiter } from './limits.ts'
 import { limitNewConnections } from './new-connections.ts'
-import type { Patience } from './patience.ts'
 import { makePauses } from './pauses.ts'
+import type { RetryAfter } from './retry-after.ts'
 import { secureHeaders } from './security.ts'
 import { limitKeyOf, rateHeaders, rateLimited } from './throttle.ts'
 
@@ -18,15 +18,15 @@ import { limitKeyOf, rateHeaders, rateLimited } from './throttle.ts'
 // known programs are refused this way. Pages of other origins are refused later, with the headers that let them read
 // the refusal.
 
-export type Door = {
+export type KnownCallers = {
   /** Returns the caller who had this credential when it was last looked up. */
-  callerOf(credential: string): Known | undefined
+  callerOf(credential: string): KnownCaller | undefined
   /** Remembers the caller of the credential. */
-  know(credential: string, identity: Identity): void
+  remember(credential: string, identity: Identity): void
 }
 
 /** `limitKey`: the key of the rate limit for calls with this credential. */
-export type Known = { tenant: string; limitKey: string }
+export type KnownCaller = { tenant: string; limitKey: string }
 
 /** A prepared refusal without the request id. Refusals of the same kind differ only in that id. */
 type Refusal = { status: number; headers: string[]; body: [before: string, after: string]; retryAfterS: number }
@@ -57,18 +57,18 @@ const tooOften = prepared((retryAfterS) => {
   return prepare(rateLimited(retryAfterS), retryAfterS, rateHeaders(verdict))
 })
 
-export function guardDoor(
+export function refuseEarly(
   server: Server,
   deps: {
     config: Config
     admission: Pick<Admission, 'hasNoRoomFor'>
-    patience: Patience
-    limiter: Pick<RateLimiter, 'look'>
+    retryAfter: RetryAfter
+    limiter: Pick<RateLimiter, 'peek'>
     onOverloaded?: (() => void) | undefined
   },
-): Door {
-  const { config, admission, limiter, patience } = deps
-  const known = makeLru<Known>(10_000)
+): KnownCallers {
+  const { config, admission, limiter, retryAfter } = deps
+  const known = makeLru<KnownCaller>(10_000)
   const pauses = makePauses()
   const limited = config.HEDDLE_RATE_LIMITS === 'on'
 
@@ -77,17 +77,17 @@ export function guardDoor(
     if (!caller || !/^\/(api|auth)\//.test(url!)) return undefined
     if (admission.hasNoRoomFor(caller.tenant)) {
       deps.onOverloaded?.()
-      return tooMuch(patience.retryAfterS())
+      return tooMuch(retryAfter.retryAfterS())
     }
-    const verdict = limited ? limiter.look(limits.general, caller.limitKey) : undefined
+    const verdict = limited ? limiter.peek(limits.general, caller.limitKey) : undefined
     if (!verdict || verdict.allowed) return undefined
-    return tooOften(Math.max(verdict.retryAfterS, patience.retryAfterS()))
+    return tooOften(Math.max(verdict.retryAfterS, retryAfter.retryAfterS()))
   }
 
   const [handle] = server.listeners('request') as [(request: IncomingMessage, response: ServerResponse) => void]
   server.removeAllListeners('request')
   const { requested } = limitNewConnections(server)
-  introduceByTurns(server)
+  queueNewConnections(server)
   server.on('request', (request, response) => {
     requested(request.socket)
     const refusal = refusalOf(request)
@@ -99,13 +99,13 @@ export function guardDoor(
     response.end(body[0] + id + body[1], 'latin1', () => {
       // The connection of a refused client is not read for a while. A thousand clients that retried at once took two
       // thirds of the throughput from all others.
-      if (isItsOwn(request, config)) setImmediate(pauses.pause, request.socket, retryAfterS)
+      if (servesOneClient(request, config)) setImmediate(pauses.pause, request.socket, retryAfterS)
     })
   })
 
   return {
     callerOf: (credential) => known.get(credential),
-    know: (credential, identity) => {
+    remember: (credential, identity) => {
       const { workspace, credential: shown } = identity
       if (workspace === null || shown.kind === 'none' || known.get(credential)?.tenant === workspace.workspace_id)
         return
@@ -115,7 +115,7 @@ export function guardDoor(
 }
 
 /** Checks whether the connection serves a single client. A proxy sends requests of many clients over one connection. */
-const isItsOwn = ({ headers }: IncomingMessage, config: Config): boolean =>
+const servesOneClient = ({ headers }: IncomingMessage, config: Config): boolean =>
   config.HEDDLE_TRUSTED_PROXIES.length === 0 &&
   headers['x-forwarded-for'] === undefined &&
   headers.forwarded === undefined &&

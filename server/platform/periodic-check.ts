@@ -6,23 +6,23 @@ let longestPause = Number.POSITIVE_INFINITY
 const started = new Set<() => void>()
 
 /** The pause before the first check of a starting program: it answers requests before it checks for work. */
-const FIRST_LOOK = SECOND / 4
+const FIRST_CHECK = SECOND / 4
 
-export const untilFirstLook = (): number => untilNextLook(FIRST_LOOK)
+export const msUntilFirstCheck = (): number => msUntilNextCheck(FIRST_CHECK)
 
-export const untilNextLook = (ms: number): number => Math.min(ms, longestPause)
+export const msUntilNextCheck = (ms: number): number => Math.min(ms, longestPause)
 
 /** For tests: sets the maximum pause of this process. */
-export const shortenLooks = (ms: number): void => {
+export const limitCheckPauses = (ms: number): void => {
   longestPause = ms
 }
 
 /** For tests, which make work due in the tables without a hint: starts a check of all periodic work of this process. */
-export const lookNow = (): void => {
+export const checkNow = (): void => {
   for (const wake of started) wake()
 }
 
-export type Looking = {
+export type PeriodicCheck = {
   start(): Promise<void>
   /** Starts a check, because work may be due. During a check, requests another one. */
   wake(): void
@@ -30,34 +30,34 @@ export type Looking = {
 }
 
 /** Runs one check at a time. */
-export function makeLooking(options: {
+export function makePeriodicCheck(options: {
   /** Checks for work, and returns the milliseconds until the next check. */
-  look(): Promise<number>
+  check(): Promise<number>
   onError(error: unknown): void
   /** Subscribes to hints that something may be due. */
   listen?(wake: () => void): Promise<() => Promise<void>>
-}): Looking {
+}): PeriodicCheck {
   let timer: NodeJS.Timeout | undefined
-  let looking: Promise<void> = Promise.resolve()
+  let checking: Promise<void> = Promise.resolve()
   let isQueued = false
   let isStopped = false
   let unlisten: (() => Promise<void>) | undefined
 
-  const lookOnce = async (): Promise<void> => {
+  const checkOnce = async (): Promise<void> => {
     isQueued = false
     if (isStopped) return
-    const pause = await options.look().catch((error: unknown) => {
+    const pause = await options.check().catch((error: unknown) => {
       options.onError(error)
       return SECOND
     })
-    if (!isStopped && !isQueued) timer = setTimeout(wake, untilNextLook(Math.ceil(pause)))
+    if (!isStopped && !isQueued) timer = setTimeout(wake, msUntilNextCheck(Math.ceil(pause)))
   }
 
   function wake(): void {
     if (isQueued || isStopped) return
     isQueued = true
     clearTimeout(timer)
-    looking = looking.then(lookOnce)
+    checking = checking.then(checkOnce)
   }
 
   return {
@@ -65,7 +65,7 @@ export function makeLooking(options: {
       started.add(wake)
       unlisten = await options.listen?.(wake)
       // A hint may have arrived in the meantime.
-      if (!isQueued && !isStopped) timer ??= setTimeout(wake, untilFirstLook())
+      if (!isQueued && !isStopped) timer ??= setTimeout(wake, msUntilFirstCheck())
     },
     wake,
     async stop() {
@@ -73,7 +73,7 @@ export function makeLooking(options: {
       started.delete(wake)
       clearTimeout(timer)
       await unlisten?.()
-      await looking
+      await checking
     },
   }
 }

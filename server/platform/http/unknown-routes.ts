@@ -14,7 +14,7 @@ declare module 'fastify' {
 type Known = { pattern: RegExp; methods: Set<string> }
 
 /** Must run before any route is added. Pages match every address and are ignored here. */
-export function learnMethods(app: FastifyInstance): void {
+export function trackMethods(app: FastifyInstance): void {
   const known = new Map<string, Known>()
   app.addHook('onRoute', ({ url, method }) => {
     if (url.includes('*')) return
@@ -32,7 +32,7 @@ export function learnMethods(app: FastifyInstance): void {
 const patternOf = (url: string): RegExp =>
   new RegExp(`^${url.replace(/[.+?^$()|[\]{}\\]/g, '\\$&').replace(/:\w+/g, '[^/]+')}$`)
 
-export function sendUnknown(app: FastifyInstance, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+export function sendUnknownRoute(app: FastifyInstance, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const methods = app.methodsAt(request.url.split('?', 1)[0]!)
   if (methods.length === 0 || methods.includes(request.method)) {
     const refusal = problem('route_not_found', 'Look the address up in /openapi.json.')
