@@ -40,7 +40,7 @@ export async function startBrowserBench(): Promise<Bench | undefined> {
     async signUp() {
       const context = await browser.newContext({ baseURL: base, viewport: { width: 1440, height: 900 } })
       const account = { email: `bench-${Date.now()}@example.com`, password: 'correct horse battery', name: 'Bench' }
-      await answered(context.request.post('/auth/sign-up', { data: account }))
+      await readAnswer(context.request.post('/auth/sign-up', { data: account }))
       return context
     },
     async stop() {
@@ -52,10 +52,10 @@ export async function startBrowserBench(): Promise<Bench | undefined> {
   }
 }
 
-export type Watched = { frames: number[]; work: number }
+export type FrameTimes = { frames: number[]; work: number }
 
 /** Returns the times between frames while `act` runs, and the processor time of the page's thread. */
-export async function framesDuring(page: Page, act: () => Promise<void>): Promise<Watched> {
+export async function framesDuring(page: Page, act: () => Promise<void>): Promise<FrameTimes> {
   const before = await workOf(page)
   await page.evaluate(() => {
     const frames: number[] = []
@@ -91,14 +91,14 @@ async function workOf(page: Page): Promise<number> {
   return (metrics.find(({ name }) => name === 'TaskDuration')?.value ?? 0) * 1000
 }
 
-export async function answered<Answer>(request: Promise<APIResponse>): Promise<Answer> {
+export async function readAnswer<Answer>(request: Promise<APIResponse>): Promise<Answer> {
   const response = await request
   if (!response.ok()) throw new Error(`${response.status()} ${await response.text()}`)
   return (await response.json()) as Answer
 }
 
 const rounded = (value: number): number => Math.round(value * 10) / 10
-export const figures = ({ frames, work }: Watched) => ({
+export const figures = ({ frames, work }: FrameTimes) => ({
   frames: frames.length,
   median_ms: rounded(median(frames)),
   p95_ms: rounded(percentile(frames, 95)),

@@ -1,10 +1,10 @@
-import { rehearseCuts } from './chaos/cuts.ts'
-import { rehearseDatabases } from './chaos/databases.ts'
-import { rehearsePooler } from './chaos/pooler.ts'
-import { rehearse } from './chaos/rehearsal.ts'
-import { rehearseReleases } from './chaos/releases.ts'
-import { rehearseStandby } from './chaos/standby.ts'
-import { asTable, faults, rehearseFaults } from './chaos/table.ts'
+import { runCuts } from './chaos/cuts.ts'
+import { runDatabases } from './chaos/databases.ts'
+import { runPooler } from './chaos/pooler.ts'
+import { runReleases } from './chaos/releases.ts'
+import { runScenario } from './chaos/scenario.ts'
+import { runStandby } from './chaos/standby.ts'
+import { asTable, faults, runFaults } from './chaos/table.ts'
 
 // `npm run chaos`: kills and stops workers, server and database under load; cuts sockets; kills the database alone
 // repeatedly; replaces one release with another. Exits with 1 if a guarantee is violated. `SEED=n` repeats the choices
@@ -17,7 +17,7 @@ const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31))
 const say = (line: string): void => console.error(line)
 
 const underLoad = () =>
-  rehearse({
+  runScenario({
     seed,
     callers: 16,
     restMs: 0,
@@ -32,7 +32,7 @@ const underLoad = () =>
   })
 
 const cutSockets = () =>
-  rehearseCuts({
+  runCuts({
     seed,
     cuts: Number(process.env.CUTS ?? 1000),
     kills: Number(process.env.CUT_KILLS ?? 10),
@@ -41,7 +41,7 @@ const cutSockets = () =>
   })
 
 const killDatabases = () =>
-  rehearseDatabases({
+  runDatabases({
     seed,
     kills: Number(process.env.KILLS ?? 60),
     minutes: Number(process.env.MINUTES ?? 10),
@@ -51,22 +51,22 @@ const killDatabases = () =>
     say,
   })
 
-const replaceReleases = () => rehearseReleases({ seed, callers: 4, perStep: Number(process.env.PER_STEP ?? 200), say })
+const replaceReleases = () => runReleases({ seed, callers: 4, perStep: Number(process.env.PER_STEP ?? 200), say })
 
 const [only] = process.argv.slice(2)
 
 const promoteStandby = () =>
-  rehearseStandby({
+  runStandby({
     seed,
     seconds: Number(process.env.FAULT_S ?? 10),
     synchronous: process.env.SYNCHRONOUS !== 'off',
     say,
   })
 
-const throughPgBouncer = () => rehearsePooler({ seed, seconds: Number(process.env.FAULT_S ?? 10), say })
+const throughPgBouncer = () => runPooler({ seed, seconds: Number(process.env.FAULT_S ?? 10), say })
 
 const tableOfFaults = async () => {
-  const { verdicts, violations } = await rehearseFaults({
+  const { verdicts, violations } = await runFaults({
     seed,
     secondsEach: Number(process.env.FAULT_S ?? 10),
     say,
@@ -77,7 +77,7 @@ const tableOfFaults = async () => {
 }
 
 let violations = 0
-for (const [name, rehearsal] of [
+for (const [name, scenario] of [
   ['load', underLoad],
   ['cuts', cutSockets],
   ['databases', killDatabases],
@@ -88,7 +88,7 @@ for (const [name, rehearsal] of [
 ] as const) {
   const isOne = name === 'faults' && only !== undefined && Object.hasOwn(faults, only)
   if (only !== undefined && only !== name && !isOne) continue
-  const outcome = await rehearsal()
+  const outcome = await scenario()
   console.log(JSON.stringify(outcome, null, 2))
   violations += outcome.violations.length
 }

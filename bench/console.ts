@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import type { Page } from 'playwright-core'
-import { answered, figures, framesDuring, startBrowserBench } from './browser.ts'
+import { figures, framesDuring, readAnswer, startBrowserBench } from './browser.ts'
 import { median } from './database.ts'
 
 // Measures how soon the first page can be used, with an empty browser cache, and how a list of 10,000 rows scrolls.
@@ -55,7 +55,7 @@ try {
     score: index % 97,
     city: 'Lyon',
   }))
-  const { dataset_id } = await answered<{ dataset_id: string }>(
+  const { dataset_id } = await readAnswer<{ dataset_id: string }>(
     context.request.post('/api/datasets', { data: { name: 'Many', records } }),
   )
   const page = await context.newPage()

@@ -1,4 +1,4 @@
-import { answered, figures, framesDuring, startBrowserBench } from './browser.ts'
+import { figures, framesDuring, readAnswer, startBrowserBench } from './browser.ts'
 
 // Measures the editor with the largest possible workflow: frame times while a graph of 500 nodes is moved and zoomed, a
 // node is dragged and a letter is typed, in Chromium without a graphics card.
@@ -35,7 +35,7 @@ if (!bench) process.exit(0)
 try {
   const context = await bench.signUp()
   const page = await context.newPage()
-  const { workflow_id } = await answered<{ workflow_id: string }>(
+  const { workflow_id } = await readAnswer<{ workflow_id: string }>(
     context.request.post('/api/workflows', { data: { name: 'Largest', definition: largest() } }),
   )
 

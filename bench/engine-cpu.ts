@@ -1,7 +1,7 @@
 import { chain, startTestEngine } from '#engine/testing'
 import { cpuMs } from './cpu.ts'
 import { startBenchDatabase } from './database.ts'
-import { makePlain } from './plain.ts'
+import { makeReferenceEngine } from './reference-engine.ts'
 
 // Measures the processor time per five-node execution, of this program and of PostgreSQL, for the engine and for the
 // plain program. Unlike executions per second, it is the same on a machine with other load.
@@ -11,7 +11,7 @@ const IN_FLIGHT = 64
 
 const database = await startBenchDatabase(process.env.BENCH_MIGRATIONS)
 const bench = await startTestEngine(database.urls, { level: 'warn' })
-const plain = makePlain(database.urls.engine)
+const plain = makeReferenceEngine(database.urls.engine)
 const ref = bench.define(chain(5))
 
 const many = async (execute: () => Promise<unknown>, count: number): Promise<void> => {

@@ -2,7 +2,7 @@ import pg from 'pg'
 import { chain, startTestEngine } from '#engine/testing'
 import { newId } from '#platform/ids'
 import { median, percentile, startBenchDatabase } from './database.ts'
-import { makePlain } from './plain.ts'
+import { makeReferenceEngine } from './reference-engine.ts'
 
 // Measures five-node executions per second through the engine, every node durable, 64 in flight, as a ratio to the
 // plain program in the same run; the bytes of one execution on disk and in the write-ahead log; and the time of a
@@ -27,7 +27,7 @@ const measure = async (execute: () => Promise<void>, count = PER_ROUND): Promise
 
 const database = await startBenchDatabase(process.env.BENCH_MIGRATIONS)
 const bench = await startTestEngine(database.urls, { level: 'warn' })
-const plain = makePlain(database.urls.engine)
+const plain = makeReferenceEngine(database.urls.engine)
 
 /** The end of an execution is detected by the notification after the commit, not by reading the database. */
 const ends = new Map<string, () => void>()

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { forgetPeak, memoryOf } from './watch.ts'
+import { memoryOf, resetPeak } from './watch.ts'
 
 // Sends a file through the real program: uploads and downloads it, fetches it from another service in a node and sends
 // it on in the next node, and sends it to a webhook. The figure is the maximum additional memory of the program.
@@ -132,7 +132,7 @@ try {
   // The first pass uses a small file, so that loading and compiling at first use is not counted.
   await through(server)
   size = MEGABYTES
-  forgetPeak(server.child.pid)
+  resetPeak(server.child.pid)
   const before = memoryOf(server.child.pid).now
   const from = performance.now()
   await through(server)

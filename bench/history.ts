@@ -10,7 +10,7 @@ import { newId } from '#platform/ids'
 import { cpuMs } from './cpu.ts'
 import { median, startBenchDatabase } from './database.ts'
 import { makeExecute } from './executions.ts'
-import { makePlain } from './plain.ts'
+import { makeReferenceEngine } from './reference-engine.ts'
 import { makeBenchPerson } from './world.ts'
 
 // Measures what must not grow: the cost of an execution with a long history and many waiting executions, the work of an
@@ -38,7 +38,7 @@ const observer = new pg.Client({
 })
 await observer.connect()
 const bench = await startTestEngine(database.urls, { level: 'warn' })
-const plain = makePlain(database.urls.engine)
+const plain = makeReferenceEngine(database.urls.engine)
 
 const execute = makeExecute(bench)
 
@@ -121,7 +121,7 @@ await observer.query(
  * Returns the median time of each query in ms: finding executions to claim and to wake, and the pages that a user
  * opens.
  */
-const looks = async (): Promise<Record<string, number>> => {
+const queryTimes = async (): Promise<Record<string, number>> => {
   const [worker] = (await observer.query<{ worker_id: string }>('select worker_id from workers where not dead')).rows
   const nowhere = '00000000-0000-0000-0000-000000000000'
   const scope = { workspaceId: person.workspaceId, userId: person.userId }
@@ -162,7 +162,7 @@ const looks = async (): Promise<Record<string, number>> => {
 await many(2000, execute)
 await many(2000, plain.execute)
 const empty = {
-  looks_ms: await looks(),
+  looks_ms: await queryTimes(),
   ...(await measure()),
   idle_transactions_s: await idleTransactions(),
   memory_mb: memory(),
@@ -198,7 +198,7 @@ await observer.query('checkpoint')
 console.error(`${FINISHED} ended, ${WAITING} waiting`)
 await many(2000, execute)
 const full = {
-  looks_ms: await looks(),
+  looks_ms: await queryTimes(),
   ...(await measure()),
   idle_transactions_s: await idleTransactions(),
   memory_mb: memory(),

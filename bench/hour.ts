@@ -36,7 +36,7 @@ type Table = { table_mb: number; indexes_mb: number; live: number; dead: number;
 const NAMES = ['executions', 'events', 'workers', 'heartbeats', 'inbox', 'start_keys']
 
 /** Returns the figures of each table, with all weekly partitions together. Empty tables are left out. */
-const look = async (): Promise<{ executions: number; tables: Record<string, Table> }> => {
+const readTables = async (): Promise<{ executions: number; tables: Record<string, Table> }> => {
   const tables: Record<string, Table> = {}
   for (const name of NAMES) {
     const { rows } = await observer.query<Table>(
@@ -62,13 +62,13 @@ const until = async (ms: number): Promise<number> => {
 }
 
 const rates: number[] = [await until(MINUTES * 6_000)]
-const early = await look()
+const early = await readTables()
 console.error('early', JSON.stringify(early))
 for (let part = 1; part < 10; part += 1) {
   rates.push(await until(MINUTES * 6_000))
-  console.error(`${part + 1} of 10`, rates.at(-1), JSON.stringify((await look()).tables))
+  console.error(`${part + 1} of 10`, rates.at(-1), JSON.stringify((await readTables()).tables))
 }
-const late = await look()
+const late = await readTables()
 const bytesOf = ({ executions, tables }: typeof early): number =>
   Math.round((Object.values(tables).reduce((sum, one) => sum + one.table_mb + one.indexes_mb, 0) * MB) / executions)
 console.log(

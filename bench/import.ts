@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { parse } from 'csv-parse'
 import { median, percentile } from './database.ts'
-import { importFile, type Made } from './upload.ts'
+import { type ImportedDataset, importFile } from './upload.ts'
 import { memoryOf, watchHealth } from './watch.ts'
 
 // Imports one CSV of a million records through HTTP into the real program, compared with csv-parse alone reading the
@@ -50,7 +50,7 @@ async function measure(server: Server, file: string, bytes: number): Promise<voi
   const imports: number[] = []
   const beside: number[] = []
   const during: number[] = []
-  let made: Made | undefined
+  let made: ImportedDataset | undefined
   const before = memoryOf(server.child.pid).now
   for (let round = 0; round < ROUNDS; round++) {
     // The same probe beside csv-parse shows the latency that the machine itself adds.

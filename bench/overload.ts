@@ -2,9 +2,17 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { chain } from '#engine/testing'
-import type { Asked, Calm } from './calm.ts'
 import { startBenchDatabase } from './database.ts'
-import { type Answer, type Clients, type Line, openLine, percentile, press, requestOf } from './press.ts'
+import {
+  type Answer,
+  type Clients,
+  type Connection,
+  openConnection,
+  percentile,
+  requestOf,
+  sendLoad,
+} from './open-loop.ts'
+import type { QuietAnswer, QuietTask } from './quiet-client.ts'
 import { makeBenchPerson, makeHook, startBenchService } from './world.ts'
 
 // Sends five times the load that the service can handle, open loop: requests are sent at their time without waiting for
@@ -26,10 +34,10 @@ const FLOOD = 4_000
  */
 async function capacity(base: URL, requests: Buffer[], seconds: number): Promise<number> {
   const until = performance.now() + seconds * 1000
-  const lines: Line[] = []
+  const lines: Connection[] = []
   for (let n = 0; n < 64; n++) {
     const request = requests[n % requests.length]!
-    const line: Line = openLine(base, () => performance.now() < until && line.send(request))
+    const line: Connection = openConnection(base, () => performance.now() < until && line.send(request))
     lines.push(line)
     line.send(request)
   }
@@ -42,25 +50,25 @@ async function capacity(base: URL, requests: Buffer[], seconds: number): Promise
 }
 
 /** Sends `rate` requests per second from another process. Resolves when the process has started. */
-async function askCalmly(
+async function startQuietClient(
   base: URL,
   requests: Buffer[],
   rate: number,
   clients: Clients,
-): Promise<{ answers: Promise<Calm[]> }> {
-  const child = fork(join(import.meta.dirname, 'calm.ts'), { serialization: 'advanced' })
-  child.send({ base: base.href, requests, rate, clients } satisfies Asked)
+): Promise<{ answers: Promise<QuietAnswer[]> }> {
+  const child = fork(join(import.meta.dirname, 'quiet-client.ts'), { serialization: 'advanced' })
+  child.send({ base: base.href, requests, rate, clients } satisfies QuietTask)
   await once(child, 'message')
   const answers = once(child, 'message').then(([calm]) => {
     child.disconnect()
-    return calm as Calm[]
+    return calm as QuietAnswer[]
   })
   return { answers }
 }
 
 const database = await startBenchDatabase()
 
-async function startPressed(rateLimits: 'on' | 'off') {
+async function startServices(rateLimits: 'on' | 'off') {
   process.env.HEDDLE_RATE_LIMITS = rateLimits
   const service = await startBenchService(database)
   const control = await startBenchService(database, 'api')
@@ -85,7 +93,7 @@ async function startPressed(rateLimits: 'on' | 'off') {
 const ms = (answers: Answer[]): number[] => answers.map(({ ms: took }) => took)
 
 async function underPressure() {
-  const { service, base, controlBase, tenantOf, stop } = await startPressed('off')
+  const { service, base, controlBase, tenantOf, stop } = await startServices('off')
   const triggers: Buffer[] = []
   for (let n = 0; n < 10; n++) triggers.push((await tenantOf()).request)
   await capacity(base, triggers, 5)
@@ -93,9 +101,10 @@ async function underPressure() {
 
   const healthRequest = requestOf('GET', `${service.base}/healthz`, 'none')
   const measure = async (clients: Omit<Clients, 'seconds'>) => {
-    const probe = (at: URL) => askCalmly(at, [healthRequest], 10, { seconds: SECONDS + 2, most: 20, openBefore: 1 })
+    const probe = (at: URL) =>
+      startQuietClient(at, [healthRequest], 10, { seconds: SECONDS + 2, most: 20, openBefore: 1 })
     const [asked, controlAsked] = [await probe(base), await probe(controlBase)]
-    const answers = await press(base, triggers, carried * 5, { ...clients, seconds: SECONDS })
+    const answers = await sendLoad(base, triggers, carried * 5, { ...clients, seconds: SECONDS })
     const [health, controlHealth] = [await asked.answers, await controlAsked.answers]
     const accepted = answers.filter(({ status }) => status === 202)
     const refused = answers.filter(({ status }) => status !== 202)
@@ -131,24 +140,25 @@ async function underPressure() {
 }
 
 async function besideFlood(rateLimits: 'on' | 'off', flood: number) {
-  const { base, controlBase, tenantOf, stop } = await startPressed(rateLimits)
+  const { base, controlBase, tenantOf, stop } = await startServices(rateLimits)
   const [quiet, controlled, loud] = [await tenantOf(), await tenantOf(), await tenantOf()]
   const calm = async () => {
     const clients = { seconds: SECONDS, most: 100, openBefore: 8 }
-    const asked = await askCalmly(base, [quiet.read, quiet.request], 40, clients)
-    const controlAsked = await askCalmly(controlBase, [controlled.read, controlled.request], 40, clients)
+    const asked = await startQuietClient(base, [quiet.read, quiet.request], 40, clients)
+    const controlAsked = await startQuietClient(controlBase, [controlled.read, controlled.request], 40, clients)
     return { answers: Promise.all([asked.answers, controlAsked.answers]) }
   }
   await (await calm()).answers
   const [alone, controlAlone] = await (await calm()).answers
   const asking = await calm()
   let begunAt = 0
-  await press(base, [loud.request], flood, { seconds: SECONDS - 1, most: 1000 }, () => {
+  await sendLoad(base, [loud.request], flood, { seconds: SECONDS - 1, most: 1000 }, () => {
     begunAt = performance.timeOrigin + performance.now()
   })
   const [beside, controlBeside] = await asking.answers
   await stop()
-  const first = (calm: Calm[]): Calm[] => calm.filter(({ sentAt }) => sentAt >= begunAt && sentAt < begunAt + 1000)
+  const first = (calm: QuietAnswer[]): QuietAnswer[] =>
+    calm.filter(({ sentAt }) => sentAt >= begunAt && sentAt < begunAt + 1000)
   return {
     alone_p50_ms: percentile(ms(alone), 0.5),
     alone_p99_ms: percentile(ms(alone), 0.99),

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { median, percentile } from './database.ts'
-import { openLine } from './line.ts'
+import { openRawConnection } from './raw-connection.ts'
 import { post } from './world.ts'
 
 const QUIET_MS = 25
@@ -21,7 +21,7 @@ export async function eventToResumed(
   const headers = { authorization: `Bearer ${key}` }
   const { workflow_id } = await post(base, '/api/workflows', key, { name: 'Waits', definition: waiting })
   const took: number[] = []
-  const line = openLine(base, key)
+  const line = openRawConnection(base, key)
   for (let n = -WARM_UP; n < times; n += 1) {
     const input = { key: `bench ${workflow_id} ${n}` }
     const { execution_id } = await post(base, `/api/workflows/${workflow_id}/run`, key, { input })

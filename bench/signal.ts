@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { median, percentile, startBenchDatabase } from './database.ts'
-import { openLine } from './line.ts'
+import { openRawConnection } from './raw-connection.ts'
 import { makeBenchPerson, post, startBenchService } from './world.ts'
 
 // Measures the time from the answer to a question until the execution has continued, on an idle system: in the process
@@ -23,7 +23,7 @@ const headers = { authorization: `Bearer ${key}` }
 async function measure(api: string): Promise<{ p50_ms: number; p99_ms: number }> {
   const { workflow_id } = await post(api, '/api/workflows', key, { name: 'Asks', definition: asking })
   const took: number[] = []
-  const line = openLine(api, key)
+  const line = openRawConnection(api, key)
   for (let n = -WARM_UP; n < TIMES; n++) {
     const { execution_id } = await post(api, `/api/workflows/${workflow_id}/run`, key, {})
     const read = async () =>

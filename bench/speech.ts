@@ -1,6 +1,6 @@
 import { makeLocalSpeech } from '#providers/speech/local'
 import { makeAudioProcess } from '#providers/speech/process'
-import { heardWords, sentences, wordErrors } from '#providers/speech/roundtrip'
+import { normalizedWords, sentences, wordErrors } from '#providers/speech/roundtrip'
 import { makeLocalTranscription } from '#providers/transcription/local'
 import { describeLate, watchLoop } from './loop-watch.ts'
 
@@ -102,8 +102,8 @@ for (const { id } of speech.voices()) {
   let [errors, words] = [0, 0]
   for (const sentence of sentences) {
     const { bytes } = await speech.synthesize({ text: sentence, voice: id, format: 'mp3' })
-    errors += wordErrors(heardWords(sentence), heardWords((await transcription.transcribe({ bytes })).text))
-    words += heardWords(sentence).length
+    errors += wordErrors(normalizedWords(sentence), normalizedWords((await transcription.transcribe({ bytes })).text))
+    words += normalizedWords(sentence).length
   }
   console.log(`${id.padEnd(6)} ${((errors / words) * 100).toFixed(1)} %`)
 }

@@ -3,7 +3,7 @@ import pg from 'pg'
 import { chain } from '#engine/testing'
 import { cpuMs } from './cpu.ts'
 import { median, startBenchDatabase } from './database.ts'
-import { makePlain } from './plain.ts'
+import { makeReferenceEngine } from './reference-engine.ts'
 import { makeBenchPerson, makeHook, startBenchService } from './world.ts'
 
 // Measures five-node executions completed per second through `POST …/trigger`: the service is one process, and the load
@@ -19,7 +19,7 @@ const database = await startBenchDatabase()
 const { key } = await makeBenchPerson(database)
 const service = await startBenchService(database)
 const hook = await makeHook(service.base, key, chain(5))
-const plain = makePlain(database.urls.engine)
+const plain = makeReferenceEngine(database.urls.engine)
 const reader = new pg.Client({ connectionString: database.urls.engine })
 await reader.connect()
 

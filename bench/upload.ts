@@ -2,10 +2,13 @@ import { createReadStream } from 'node:fs'
 import { request } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 
-export type Made = { dataset_id: string; sha256: string; record_count: number }
+export type ImportedDataset = { dataset_id: string; sha256: string; record_count: number }
 
 /** Imports a file as a dataset and sends it while it is read. */
-export async function importFile({ base, key }: { base: URL | string; key: string }, file: string): Promise<Made> {
+export async function importFile(
+  { base, key }: { base: URL | string; key: string },
+  file: string,
+): Promise<ImportedDataset> {
   const boundary = 'heddle-bench-boundary'
   const upload = request(new URL('/api/datasets/import', base), {
     method: 'POST',
@@ -23,5 +26,5 @@ export async function importFile({ base, key }: { base: URL | string; key: strin
   upload.write(`--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="records.csv"\r\n\r\n`)
   await pipeline(createReadStream(file, { highWaterMark: 256 << 10 }), upload, { end: false })
   upload.end(`\r\n--${boundary}--\r\n`)
-  return JSON.parse(await answered) as Made
+  return JSON.parse(await answered) as ImportedDataset
 }

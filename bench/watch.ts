@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 
 // Measures a service from outside during a benchmark: its response time and its use of the machine.
 
-if (import.meta.main) await askHealth(process.argv[2]!)
+if (import.meta.main) await pollHealth(process.argv[2]!)
 
 /** Requests the health status ten times a second from a separate process. Returns the time of each response in ms. */
 export function watchHealth(base: string): { stop(): Promise<number[]> } {
@@ -20,7 +20,7 @@ export function watchHealth(base: string): { stop(): Promise<number[]> } {
   }
 }
 
-async function askHealth(base: string): Promise<void> {
+async function pollHealth(base: string): Promise<void> {
   const took: number[] = []
   let going = true
   process.once('message', () => {
@@ -48,6 +48,6 @@ export function memoryOf(pid: number | undefined): { now: number; peak: number }
 }
 
 /** Resets the maximum memory, so that it covers only what follows. */
-export function forgetPeak(pid: number | undefined): void {
+export function resetPeak(pid: number | undefined): void {
   writeFileSync(`/proc/${pid}/clear_refs`, '5')
 }

@@ -187,5 +187,5 @@ function nodeName(node: Ast): { id: string; field: string | undefined } | undefi
  * Checks whether an expression may replace a value. Where a schema has `x-value: "literal"`, no expression is allowed:
  * code must not be computed from data.
  */
-export const standsForValue = (value: Json, schema: JsonObject): boolean =>
+export const replacesValue = (value: Json, schema: JsonObject): boolean =>
   schema['x-value'] === undefined ? isExpression(value) : schema['x-value'] === 'graph'

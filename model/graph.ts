@@ -7,7 +7,7 @@ import { hasBody } from './body.ts'
 import type { Definition, Edge, Graph, Json, JsonObject, Node } from './definition.ts'
 import { isCel, isExpression } from './expressions.ts'
 import { checkEdges, portsOf } from './graph-edges.ts'
-import { checkValue, newTally, standsForValue, type Tally, type Visible } from './graph-expressions.ts'
+import { checkValue, newTally, replacesValue, type Tally, type Visible } from './graph-expressions.ts'
 import { makeOrder, type Order } from './graph-order.ts'
 import { readGraph, readObject } from './graph-shape.ts'
 import type { Issue } from './issue.ts'
@@ -138,7 +138,7 @@ function checkNode(node: Node, path: string, visible: Visible, outer: Surroundin
     return node
   }
   const args = node.args ?? {}
-  errors.push(...validateJson(kind.args_schema, args, { opaque: standsForValue, path: `${path}/args` }))
+  errors.push(...validateJson(kind.args_schema, args, { opaque: replacesValue, path: `${path}/args` }))
   if (kind.checkArgs) errors.push(...kind.checkArgs(args, `${path}/args`))
   let body: Graph | undefined
   for (const [key, value] of Object.entries(args)) {

@@ -43,7 +43,9 @@ export function compilePattern(source: string): Pattern | string {
     test: (text) => (text.length * size > MAX_WORK ? undefined : program.test(text)),
     cost: (text) => Math.ceil((text.length * size) / 2) + 10,
     matches: (text, spend) =>
-      text.length * size > MAX_WORK ? undefined : matchesOf(program, { text, size, near: looksNear(source) }, spend),
+      text.length * size > MAX_WORK
+        ? undefined
+        : matchesOf(program, { text, size, near: endsNearMatch(source) }, spend),
   }
   cache.set(source, pattern)
   return pattern
@@ -104,7 +106,7 @@ const CATEGORIES = new Map(
  * a single character, at its very end. `a(.*b)?` reads the whole rest of the text for each match, so the cost of all
  * matches together is quadratic; such a pattern is charged for that.
  */
-export const looksNear = (source: string): boolean => {
+export const endsNearMatch = (source: string): boolean => {
   const single = String.raw`(?:\\[^pPQE\d]|\[\^?(?:\\.|[^\]\\[])+\]|[^\\[\](){}*+?|])`
   return new RegExp(`^(?:${single}|\\{\\d{1,2}(?:,\\d{1,2})?\\})*?(?:${single}[*+]?)?$`, 's').test(source)
 }

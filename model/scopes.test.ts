@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { allScopes, areasOfScopes, beyond, grants, scopeVerbs } from './scopes.ts'
+import { allScopes, areasOfScopes, grants, scopeVerbs, uncoveredScopes } from './scopes.ts'
 
 test.each([
   ['workflows:read', [true, false, false, false]],
@@ -30,8 +30,7 @@ test('a text that is not a scope grants nothing', () => {
 })
 
 test('beyond returns the scopes that the other list does not cover', () => {
-  expect(beyond(['workflows:write', '*:run'], ['workflows:read', 'datasets:run', 'datasets:read', '*:admin'])).toEqual([
-    'datasets:read',
-    '*:admin',
-  ])
+  expect(
+    uncoveredScopes(['workflows:write', '*:run'], ['workflows:read', 'datasets:run', 'datasets:read', '*:admin']),
+  ).toEqual(['datasets:read', '*:admin'])
 })

@@ -81,5 +81,5 @@ export const grants = (scopes: readonly string[], wanted: string): boolean => {
  * Returns the scopes of `wanted` that `held` does not cover: a key cannot create a key with more permissions than its
  * own.
  */
-export const beyond = (held: readonly string[], wanted: readonly string[]): string[] =>
+export const uncoveredScopes = (held: readonly string[], wanted: readonly string[]): string[] =>
   wanted.filter((scope) => !grants(held, scope))

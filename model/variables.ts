@@ -56,11 +56,11 @@ function* namesInTree(node: Ast): Generator<string> {
 }
 
 /** `all`: the workflow starts other workflows, which read the values from the start of this execution. */
-export type WantedVariables = 'all' | ReadonlySet<string>
+export type VariablesRead = 'all' | ReadonlySet<string>
 
-const wanted = new WeakMap<Definition, WantedVariables>()
+const wanted = new WeakMap<Definition, VariablesRead>()
 
-export function variablesWanted(definition: Definition): WantedVariables {
+export function variablesRead(definition: Definition): VariablesRead {
   const known = wanted.get(definition)
   if (known !== undefined) return known
   const startsOthers = [...allNodes(definition)].some(({ type }) => type === 'subworkflow')
@@ -71,8 +71,8 @@ export function variablesWanted(definition: Definition): WantedVariables {
   return found
 }
 
-export const wantsVariables = (definition: Definition): boolean => {
-  const found = variablesWanted(definition)
+export const readsVariables = (definition: Definition): boolean => {
+  const found = variablesRead(definition)
   return found === 'all' || found.size > 0
 }
 
@@ -80,8 +80,8 @@ export const wantsVariables = (definition: Definition): boolean => {
  * Returns the `values` that an execution of the definition stores; undefined if it stores none. An execution that
  * starts others stores an empty object too, to record that there were no variables.
  */
-export function keptVariables(definition: Definition, values: JsonObject): JsonObject | undefined {
-  const found = variablesWanted(definition)
+export function storedVariables(definition: Definition, values: JsonObject): JsonObject | undefined {
+  const found = variablesRead(definition)
   const entries = Object.entries(values).filter(([name]) => found === 'all' || found.has(name))
   return entries.length === 0 && found !== 'all' ? undefined : Object.fromEntries(entries)
 }

@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { checkLanguages } from '../web/words/catalogue.ts'
 import { violations } from './architecture.ts'
-import { circles } from './circles.ts'
+import { importCycles } from './import-cycles.ts'
 import { importGraph, readSources } from './imports.ts'
-import { tooLong } from './lengths.ts'
+import { overlongCode } from './lengths.ts'
 
 // `npm run check`: all checks that are not tests. A separate PostgreSQL checks the SQL.
 
@@ -49,8 +49,8 @@ const steps: Step[] = [
   },
   { name: 'architecture', run: async () => violations(sources).join('\n') || undefined },
   { name: 'texts of the console in every language', run: async () => checkLanguages() },
-  { name: 'no long files and functions', run: async () => tooLong(sources).join('\n') || undefined },
-  { name: 'no import circles', run: async () => circles(importGraph(sources)).join('\n') || undefined },
+  { name: 'no long files and functions', run: async () => overlongCode(sources).join('\n') || undefined },
+  { name: 'no import circles', run: async () => importCycles(importGraph(sources)).join('\n') || undefined },
 ]
 
 const results = await Promise.all(steps.map(async ({ name, run }) => ({ name, complaint: await run() })))

@@ -66,7 +66,7 @@ function lengthsOf(file: string, source: string): [key: string, lines: number, m
 }
 
 /** Reports files and functions that are too long, and exceptions that are no longer needed. */
-export function tooLong(sources: Map<string, string>, exceptions = EXCEPTIONS): string[] {
+export function overlongCode(sources: Map<string, string>, exceptions = EXCEPTIONS): string[] {
   const all = [...sources].flatMap(([file, source]) => lengthsOf(file, source))
   const complaints = all.flatMap(([key, lines, most]) => {
     const allowed = exceptions[key]

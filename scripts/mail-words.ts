@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { mailTexts } from '#model/mail-texts'
 import { composedTexts, noticeTexts, phraseTexts } from '#model/notice-texts'
-import { inConsoleWords } from '#model/said'
+import { inConsoleWords } from '#model/translate-messages'
 
 const words = join(import.meta.dirname, '../web/words')
 

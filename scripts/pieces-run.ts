@@ -8,7 +8,7 @@ import type { JsonObject } from '#model/definition'
 import type { OutgoingCredential } from '#platform/outgoing/credential'
 import { makeMask } from '#platform/outgoing/mask'
 import { makeOutgoing } from '#platform/outgoing/outgoing'
-import { makeVeil } from '#platform/wall/veil'
+import { makePlaceholderCredential } from '#platform/wall/placeholders'
 import { makeWall } from '#platform/wall/wall'
 import { makePieceRunner } from '#providers/services/pieces/runner'
 import { makePieceSource } from '#providers/services/pieces/source'
@@ -147,7 +147,7 @@ for (const { piece: named, part, auth, args, body: answer, expect } of CASES) {
   const credential: OutgoingCredential = {
     ...base,
     apply: (hop) => hop,
-    veiled: () => makeVeil(about, base),
+    veiled: () => makePlaceholderCredential(about, base),
   }
   body = answer
   const before = seen.length
@@ -255,7 +255,7 @@ async function runDatabase(
       credential: {
         ...base,
         apply: (hop) => hop,
-        veiled: () => makeVeil({ kind: 'piece', config, secrets: { password: SECRET } }, base),
+        veiled: () => makePlaceholderCredential({ kind: 'piece', config, secrets: { password: SECRET } }, base),
       },
       signal: AbortSignal.timeout(60_000),
     })

@@ -2,7 +2,7 @@ import { ConnectionFailed, HeddleProblem, problemOf, TimedOut } from './problems
 
 // Sends one request, with a timeout for each attempt, and retries if repeating the request is safe.
 
-export type Sending = {
+export type PreparedRequest = {
   url: string
   init: RequestInit
   /** False if a repeated request could take effect twice. */
@@ -38,7 +38,7 @@ const delayBefore = (attempt: number, retryAfterS: number | null): number => {
 }
 
 /** The timeout applies until the headers arrive: a large body may take longer. */
-async function attempt({ url, init, timeoutMs, signal, fetch }: Sending): Promise<Response> {
+async function attempt({ url, init, timeoutMs, signal, fetch }: PreparedRequest): Promise<Response> {
   const ending = new AbortController()
   const stop = (): void => ending.abort(signal!.reason)
   if (signal?.aborted) throw signal.reason
@@ -61,7 +61,7 @@ const isPassing = (error: unknown): boolean =>
     : error instanceof ConnectionFailed || error instanceof TimedOut
 
 /** Resolves with a 2xx or 304 response. Throws the errors of problems.ts, or the reason of the caller's signal. */
-export async function send(sending: Sending): Promise<Response> {
+export async function send(sending: PreparedRequest): Promise<Response> {
   const attempts = sending.repeatable ? sending.retries + 1 : 1
   for (let number = 1; ; number++) {
     try {

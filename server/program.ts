@@ -15,11 +15,11 @@ import { bootstrapRoles, isSetUp } from '#platform/db/roles'
 import { SCHEMA } from '#platform/db/schema'
 import { listen, listenAtShared, webAddressOf } from '#platform/http/listen'
 import { checkSecretKey, findSecretKey, makeSecretKey } from '#platform/key'
-import { makePasswordKeeper } from '#platform/keys/sign-in'
+import { makePasswordSealer } from '#platform/keys/sign-in'
 import { watchKeys } from '#platform/keys/watch'
-import { onLauncherGone } from '#platform/launcher'
+import { onLauncherExit } from '#platform/launcher'
 import { type Logger, makeLogger } from '#platform/log'
-import { giveBackWhenResting, keepHeapSmall } from '#platform/memory'
+import { freeMemoryWhenIdle, keepHeapSmall } from '#platform/memory'
 import { makeVault } from '#platform/secrets'
 import { buildConsole } from '#server/console'
 import { joinSupervisor, MEMBER } from '#server/member'
@@ -61,7 +61,7 @@ async function start(config: Config): Promise<void> {
     ...place,
     settingsInRoles: pooling !== 'none',
     passwordFor: (role) => vault.derive(`database:${role}`).toString('hex'),
-    keeper: makePasswordKeeper(vault),
+    keeper: makePasswordSealer(vault),
   }).catch(explained)
   const urls = pooling === 'none' ? direct : await throughPooler(direct, config.DATABASE_URL!, pooling)
   if (!embedded) await warnOfReplication(urls.owner, log)
@@ -116,7 +116,7 @@ async function start(config: Config): Promise<void> {
   for (const line of lines) console.log(line)
   keepGoing(log)
   keepHeapSmall()
-  giveBackWhenResting()
+  freeMemoryWhenIdle()
   if (membership) {
     if (membership.sharedSockets.length > 0) await listenAtShared(app.http, membership.sharedSockets)
     membership.ready()
@@ -198,7 +198,7 @@ function stopOnSignal(): void {
   process.on('SIGTERM', () => leave({ drainMs }))
   // SIGINT comes from a person at a keyboard, who sends no more requests.
   process.on('SIGINT', () => leave({ drainMs: 0 }))
-  if (!process.env[MEMBER]) onLauncherGone(() => leave({ drainMs }))
+  if (!process.env[MEMBER]) onLauncherExit(() => leave({ drainMs }))
 }
 
 /** An unhandled rejection must not end the process and the work of its tenants. */

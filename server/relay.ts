@@ -17,7 +17,7 @@ export function makeRelay(all: () => ChildProcess[]) {
 
   const others = (child: ChildProcess): ChildProcess[] => all().filter((other) => other !== child && other.connected)
 
-  const askOne = (child: ChildProcess, topic: string): Promise<unknown> =>
+  const requestFrom = (child: ChildProcess, topic: string): Promise<unknown> =>
     new Promise((resolve) => {
       asked += 1
       const id = asked
@@ -38,7 +38,7 @@ export function makeRelay(all: () => ChildProcess[]) {
           for (const other of others(child)) send(other, { kind: 'told', topic: message.topic, value: message.value })
         else if (message.kind === 'answer') open.get(message.id)?.(message.value)
         else if (message.kind === 'ask') {
-          const values = await Promise.all(others(child).map((other) => askOne(other, message.topic)))
+          const values = await Promise.all(others(child).map((other) => requestFrom(other, message.topic)))
           send(child, { kind: 'answers', id: message.id, values: values.filter((value) => value !== undefined) })
         }
       })

@@ -8,7 +8,7 @@ import { connectionsOfOne } from '#platform/db/connections'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '#platform/db/embedded'
 import { StartRefused } from '#platform/db/refused'
 import { bindSharedSocket, type SharedSocket } from '#platform/http/shared-socket'
-import { onLauncherGone } from '#platform/launcher'
+import { onLauncherExit } from '#platform/launcher'
 import { makeLogger } from '#platform/log'
 import type { Downward, Upward } from '#platform/peers'
 import { MEMBER } from './member.ts'
@@ -129,7 +129,7 @@ export async function supervise(config: Config): Promise<void> {
   }
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => leave(signal))
   process.on('SIGHUP', () => void restart())
-  onLauncherGone(() => leave('SIGTERM'))
+  onLauncherExit(() => leave('SIGTERM'))
 
   try {
     socket = await bindSharedSocket(config)

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { violations, violationsOf } from '../scripts/architecture.ts'
-import { circles } from '../scripts/circles.ts'
+import { importCycles } from '../scripts/import-cycles.ts'
 import { importGraph, readSources } from '../scripts/imports.ts'
-import { MAX_LINES, tooLong } from '../scripts/lengths.ts'
+import { MAX_LINES, overlongCode } from '../scripts/lengths.ts'
 
 const sources = readSources(join(import.meta.dirname, '..'))
 
@@ -39,10 +39,10 @@ describe('the architecture', () => {
 
 describe('import cycles', () => {
   const find = (modules: Record<string, string>): string[] =>
-    circles(importGraph(new Map(Object.entries(modules).map(([name, source]) => [`model/${name}.ts`, source]))))
+    importCycles(importGraph(new Map(Object.entries(modules).map(([name, source]) => [`model/${name}.ts`, source]))))
 
   test('do not exist in the program', () => {
-    expect(circles(importGraph(sources))).toEqual([])
+    expect(importCycles(importGraph(sources))).toEqual([])
   })
 
   test.each([
@@ -74,7 +74,7 @@ describe('files and functions', () => {
   const lines = (count: number): string => Array.from({ length: count }, (_, at) => `const a${at} = 1`).join('\n')
   const inside = (begin: string, count: number, end: string): string => `${begin}\n${lines(count - 2)}\n${end}`
   const find = (file: string, source: string, exceptions = {}): string[] =>
-    tooLong(new Map([[file, source]]), exceptions)
+    overlongCode(new Map([[file, source]]), exceptions)
 
   test.each([
     ['a file', 'model/a.ts', lines(MAX_LINES.file), lines(MAX_LINES.file + 1)],

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { callAt } from '#test/harness/call'
 import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
 import { type Program, startProgram } from '#test/harness/program'
-import { makePerson, makeWorkspace, type Surface } from '#test/harness/world'
+import { makePerson, makeWorkspace, type ServiceAccess } from '#test/harness/world'
 import { bundleProgram } from '../scripts/build-server.ts'
 import { ENTRY } from '../server/built.mjs'
 
@@ -60,7 +60,7 @@ test('the built program starts, finds packages outside the bundle, and runs a wo
   )
   const base = await program.ready
   const client = await database.superuser()
-  const surface: Surface = {
+  const surface: ServiceAccess = {
     sql: async (text, values) => (await client.query(text, values)).rows,
     call: (method, path, options) => callAt(base, method, path, options),
   }

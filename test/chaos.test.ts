@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { rehearse } from '../bench/chaos/rehearsal.ts'
+import { runScenario } from '../bench/chaos/scenario.ts'
 import { slow } from './harness/slow.ts'
 
 // The short form of `npm run chaos`.
@@ -9,7 +9,7 @@ slow(
     timeout: 180_000,
   },
   async () => {
-    const outcome = await rehearse({
+    const outcome = await runScenario({
       seed: 7,
       callers: 4,
       restMs: 50,

@@ -2,8 +2,8 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { type SharedService, startService, useSharedService } from '#test/harness/service'
 import { openSocket, type TestFrame } from '#test/harness/socket'
 import { until } from '#test/harness/until'
-import { join, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
-import { rehearseCuts } from '../bench/chaos/cuts.ts'
+import { addMember, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
+import { runCuts } from '../bench/chaos/cuts.ts'
 import { slow } from './harness/slow.ts'
 
 // Live progress over sockets, from any process that runs the execution.
@@ -112,7 +112,7 @@ describe('live progress', () => {
   slow(
     'sockets show the whole journal even if they are cut and servers and workers are killed',
     async () => {
-      const outcome = await rehearseCuts({ seed: 3, cuts: 60, kills: 2, watchers: 3 })
+      const outcome = await runCuts({ seed: 3, cuts: 60, kills: 2, watchers: 3 })
       expect(outcome.violations).toEqual([])
       expect(outcome.kills).toEqual({ servers: 1, workers: 1 })
     },
@@ -134,7 +134,7 @@ describe('live progress', () => {
 
   test('ends for a removed member; a ticket of another execution is refused', async () => {
     const leaver = await makePerson(service())
-    await join(service(), world.workspace, leaver, 'member')
+    await addMember(service(), world.workspace, leaver, 'member')
     const { workflow, execution } = await start(asking, [{ user_id: leaver.id, role: 'viewer' }])
     await untilWaiting(execution)
     const live = await connect(execution, leaver)

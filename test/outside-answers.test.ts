@@ -11,7 +11,7 @@ import { makeSdkModel } from '#providers/llm/sdk'
 import { makeSmtpMail } from '#providers/mail/smtp'
 import { makeTheOddsApi } from '#providers/odds/the-odds-api'
 import { callOpenAi } from '#providers/speech/openai-call'
-import { startEndlessLines, startEndlessServer, type Treatment, treatments } from './harness/endless.ts'
+import { type Misbehaviour, misbehaviours, startEndlessLines, startEndlessServer } from './harness/endless.ts'
 
 // Every client of an external server gets a response without end, one letter at a time, a decompression bomb, or a huge
 // header. The call must fail, read little, and close the connection.
@@ -81,7 +81,7 @@ const patient: Record<string, Call> = {
 let stop: (() => Promise<void>) | undefined
 afterEach(() => stop?.())
 
-async function meets(treatment: Treatment, call: Call): Promise<void> {
+async function meets(treatment: Misbehaviour, call: Call): Promise<void> {
   const server = await startEndlessServer(treatment)
   stop = server.stop
   await expect(call(server)).rejects.toThrow()
@@ -89,7 +89,7 @@ async function meets(treatment: Treatment, call: Call): Promise<void> {
   expect(server.sent()).toBeLessThan(MAX_READ)
 }
 
-describe.each(treatments)('a server that answers with %s', (treatment) => {
+describe.each(misbehaviours)('a server that answers with %s', (treatment) => {
   test.each(Object.keys(clients))('is abandoned by %s', (name) => meets(treatment, clients[name]!))
   if (treatment !== 'drip')
     test.each(Object.keys(patient))('is abandoned by %s', (name) => meets(treatment, patient[name]!))

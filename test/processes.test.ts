@@ -7,7 +7,7 @@ import { callAt } from '#test/harness/call'
 import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
 import { type Program, startProgram, until } from '#test/harness/program'
 import { openSocket } from '#test/harness/socket'
-import { makePerson, makeWorkspace, type Surface, type TestPerson } from '#test/harness/world'
+import { makePerson, makeWorkspace, type ServiceAccess, type TestPerson } from '#test/harness/world'
 import { slow } from './harness/slow.ts'
 
 // Several processes share one port: `HEDDLE_PROCESSES`.
@@ -40,7 +40,7 @@ async function start(env: Record<string, string> = {}): Promise<{ program: Progr
   programs.push(program)
   const base = await program.ready
   const client = await database.superuser()
-  const surface: Surface = {
+  const surface: ServiceAccess = {
     sql: async (text, values) => (await client.query(text, values)).rows,
     call: (method, path, options) => callAt(base, method, path, options),
   }

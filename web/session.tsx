@@ -54,7 +54,7 @@ const isOther = ({ queryKey }: { queryKey: readonly unknown[] }): boolean => que
  * Clears all fetched data after signing in or out, or switching the workspace. The current user stays in the cache
  * during the refetch: without it, the shell would keep the old response until something else caused an update.
  */
-export async function begin(): Promise<void> {
+export async function resetSession(): Promise<void> {
   queryClient.removeQueries({ predicate: isOther })
   await queryClient.fetchQuery({ ...meQuery, staleTime: 0 })
   queryClient.removeQueries({ predicate: isOther })
@@ -62,5 +62,5 @@ export async function begin(): Promise<void> {
 
 export async function switchWorkspace(workspaceId: string): Promise<void> {
   await account.selectWorkspace({ workspace_id: workspaceId })
-  await begin()
+  await resetSession()
 }

@@ -4,8 +4,8 @@ import type { Api, Config, Message } from './api.ts'
 import { makeConversation, type View } from './conversation.ts'
 import { AnswerForm, SchemaForm } from './form.tsx'
 import { Icon } from './icons.tsx'
-import { placeIn } from './place.ts'
 import { makeSpeaker, useMicrophone } from './speech.ts'
+import { withTextFragment } from './text-fragment.ts'
 import { t } from './words.ts'
 
 type Props = { api: Api; config: Config; onClose?(): void }
@@ -32,7 +32,7 @@ const Sources = ({ citations }: { citations: NonNullable<Message['citations']> }
         return (
           <li key={n}>
             [{n}]{' '}
-            <a href={placeIn(url, quote)} target="_blank" rel="noopener noreferrer">
+            <a href={withTextFragment(url, quote)} target="_blank" rel="noopener noreferrer">
               {title}
             </a>
             {place}

@@ -46,7 +46,7 @@ const definition = {
   edges: Array.from({ length: STEPS - 1 }, (_, n) => ({ from: { node: `n${n}` }, to: `n${n + 1}` })),
 }
 
-export async function rehearseCuts(plan: CutPlan): Promise<CutOutcome> {
+export async function runCuts(plan: CutPlan): Promise<CutOutcome> {
   const random = randomFrom(plan.seed)
   const database = await startBenchDatabase()
   const fleet = makeFleet({ database, env: {} })

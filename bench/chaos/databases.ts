@@ -1,9 +1,9 @@
 import { MINUTE, SECOND } from '#platform/clock'
 import { makeBenchPerson, makeHook } from '../world.ts'
-import { killDatabase, type Stage } from './faults.ts'
+import { makeEnvironment } from './environment.ts'
+import { type FaultContext, killDatabase } from './faults.ts'
 import { startLoad } from './load.ts'
-import { definitionFor, spread } from './rehearsal.ts'
-import { setScene } from './scene.ts'
+import { definitionFor, spread } from './scenario.ts'
 
 // Kills only the database, repeatedly, at random moments: no process may end, callers get only 503 with Retry-After,
 // work continues within three seconds after the database is back, and nothing is lost.
@@ -66,9 +66,9 @@ function startReading(url: () => string, key: string) {
   }
 }
 
-export async function rehearseDatabases(plan: DatabasePlan): Promise<DatabaseOutcome> {
+export async function runDatabases(plan: DatabasePlan): Promise<DatabaseOutcome> {
   const say = plan.say ?? (() => {})
-  const { random, effects, database, fleet, ledger, clear } = await setScene(plan.seed)
+  const { random, effects, database, fleet, ledger, clear } = await makeEnvironment(plan.seed)
   const ended = async (): Promise<number> =>
     (
       await ledger.rows<{ n: number }>('select count(*)::integer as n from executions where finished_at is not null')
@@ -87,7 +87,7 @@ export async function rehearseDatabases(plan: DatabasePlan): Promise<DatabaseOut
       seed: `databases-${plan.seed}`,
     })
     const reader = startReading(() => `${fleet.api().base}/api/workflows`, key)
-    const stage: Stage = { database, fleet, ledger, load, effects, random }
+    const stage: FaultContext = { database, fleet, ledger, load, effects, random }
     const [downs, starts, ends]: number[][] = [[], [], []]
     const between = (plan.minutes * MINUTE) / plan.kills
     for (let n = 0; n < plan.kills; n += 1) {

@@ -7,7 +7,7 @@ import type { Load } from './load.ts'
 
 // The faults of machines. Each fault returns the time until work continued.
 
-export type Stage = {
+export type FaultContext = {
   database: BenchDatabase
   fleet: Fleet
   ledger: Ledger
@@ -19,12 +19,15 @@ export type Stage = {
 const LOOK_MS = 25
 
 /** Waits until live workers have taken over all executions of the dead workers, and returns the time since `since`. */
-const takenOver = async ({ ledger }: Stage, held: string[], dead: string[], since: number): Promise<number> => {
+const takenOver = async ({ ledger }: FaultContext, held: string[], dead: string[], since: number): Promise<number> => {
   while ((await ledger.left(held, dead)) > 0) await delay(LOOK_MS)
   return performance.now() - since
 }
 
-const killWorker = async (stage: Stage, victim: Member): Promise<{ dead: string[]; held: string[]; at: number }> => {
+const killWorker = async (
+  stage: FaultContext,
+  victim: Member,
+): Promise<{ dead: string[]; held: string[]; at: number }> => {
   await stage.fleet.kill(victim)
   const at = performance.now()
   const dead = (await stage.ledger.namesOf(victim.pid)).map(({ worker_id }) => worker_id)
@@ -34,7 +37,7 @@ const killWorker = async (stage: Stage, victim: Member): Promise<{ dead: string[
 export type Takeover = { held: number; ms: number }
 
 /** Kills one of two workers; the other takes over while a new worker starts. */
-export async function killOneOfTwo(stage: Stage): Promise<Takeover> {
+export async function killOneOfTwo(stage: FaultContext): Promise<Takeover> {
   const workers = stage.fleet.workers()
   const victim = workers[Math.floor(stage.random() * workers.length)]!
   const { dead, held, at } = await killWorker(stage, victim)
@@ -45,7 +48,7 @@ export async function killOneOfTwo(stage: Stage): Promise<Takeover> {
 }
 
 /** Kills all workers. The time counts from the moment a new worker is available. */
-export async function killTheOnlyOne(stage: Stage): Promise<Takeover> {
+export async function killTheOnlyOne(stage: FaultContext): Promise<Takeover> {
   const [survivor, ...others] = stage.fleet.workers()
   for (const other of others) await stage.fleet.kill(other)
   const { dead, held } = await killWorker(stage, survivor!)
@@ -59,7 +62,7 @@ export async function killTheOnlyOne(stage: Stage): Promise<Takeover> {
 }
 
 /** Kills the process that serves requests after a replacement has started; callers repeat unacknowledged requests. */
-export async function killServer(stage: Stage): Promise<void> {
+export async function killServer(stage: FaultContext): Promise<void> {
   const victim = stage.fleet.api()
   await stage.fleet.start('api')
   await stage.fleet.kill(victim)
@@ -69,7 +72,7 @@ export async function killServer(stage: Stage): Promise<void> {
  * Stops a worker in the middle of its nodes until it is declared dead, and continues it after others have done its
  * work. Its later writes must have no effect.
  */
-export async function stopUntilDead(stage: Stage): Promise<{ held: number; violations: string[] }> {
+export async function stopUntilDead(stage: FaultContext): Promise<{ held: number; violations: string[] }> {
   const { fleet, ledger, load, effects } = stage
   const [victim] = fleet.workers()
   const before = await ledger.namesOf(victim!.pid)
@@ -95,7 +98,7 @@ export async function stopUntilDead(stage: Stage): Promise<{ held: number; viola
 }
 
 /** Kills the database server abruptly; its supervisor restarts it. Returns the time until a start is acknowledged. */
-export async function killDatabase(stage: Stage): Promise<{ down_ms: number; back_ms: number }> {
+export async function killDatabase(stage: FaultContext): Promise<{ down_ms: number; back_ms: number }> {
   const at = performance.now()
   const pid = stage.database.postmaster()
   process.kill(pid, 'SIGKILL')

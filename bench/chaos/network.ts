@@ -10,9 +10,9 @@ import { randomFrom } from './random.ts'
 
 // Two servers and two workers, each with a separate network connection to one database.
 
-export type Wired = { member: Member; proxy: NetworkProxy }
+export type NetworkMember = { member: Member; proxy: NetworkProxy }
 
-export type Network = Awaited<ReturnType<typeof setNetwork>>
+export type Network = Awaited<ReturnType<typeof makeNetwork>>
 
 const urlsThrough = (proxy: NetworkProxy, { owner, app, engine, operator }: DatabaseUrls): DatabaseUrls => ({
   owner: proxy.through(owner),
@@ -21,7 +21,7 @@ const urlsThrough = (proxy: NetworkProxy, { owner, app, engine, operator }: Data
   operator: proxy.through(operator),
 })
 
-export async function setNetwork(options: { seed: number; apis?: number; workers?: number }) {
+export async function makeNetwork(options: { seed: number; apis?: number; workers?: number }) {
   const { seed, apis = 2, workers = 2 } = options
   const random = randomFrom(seed)
   const database: BenchDatabase = await startBenchDatabase()
@@ -38,16 +38,16 @@ export async function setNetwork(options: { seed: number; apis?: number; workers
   })
   const superuserUrl = Object.assign(new URL(database.superuserUrl), { pathname: '/bench' }).href
   const ledger = makeLedger(superuserUrl)
-  const wired: Wired[] = []
+  const wired: NetworkMember[] = []
 
-  const start = async (role: Role): Promise<Wired> => {
+  const start = async (role: Role): Promise<NetworkMember> => {
     const proxy = await startProxy(targetOf(database.superuserUrl))
     const member = await fleet.start(role, {}, urlsThrough(proxy, database.urls))
     const one = { member, proxy }
     wired.push(one)
     return one
   }
-  const of = (role: Role): Wired[] => wired.filter(({ member }) => member.role === role)
+  const of = (role: Role): NetworkMember[] => wired.filter(({ member }) => member.role === role)
   const { key } = await makeBenchPerson(database)
   await Promise.all([
     ...Array.from({ length: apis }, () => start('api')),
@@ -67,7 +67,7 @@ export async function setNetwork(options: { seed: number; apis?: number; workers
     key,
     workflows,
     of,
-    pick: (role: Role): Wired => {
+    pick: (role: Role): NetworkMember => {
       const among = of(role)
       return among[Math.floor(random() * among.length)]!
     },
@@ -77,13 +77,13 @@ export async function setNetwork(options: { seed: number; apis?: number; workers
       return among[Math.floor(Math.random() * among.length)]!.member.base
     },
     start,
-    kill: async (victim: Wired): Promise<void> => {
+    kill: async (victim: NetworkMember): Promise<void> => {
       wired.splice(wired.indexOf(victim), 1)
       await fleet.kill(victim.member)
       await victim.proxy.stop()
     },
     /** Asks a process to end, as an update does, after its successor has started. */
-    replace: async (old: Wired): Promise<string[]> => {
+    replace: async (old: NetworkMember): Promise<string[]> => {
       await start(old.member.role)
       wired.splice(wired.indexOf(old), 1)
       const complaints = await fleet.retire(old.member)

@@ -41,7 +41,7 @@ const versionOf = (): string | undefined => {
   }
 }
 
-export async function rehearsePooler(plan: {
+export async function runPooler(plan: {
   seed: number
   seconds: number
   say?(line: string): void

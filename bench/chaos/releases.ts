@@ -6,9 +6,9 @@ import { migrate } from '#platform/db/migrate'
 import { makeLogger } from '#platform/log'
 import type { BenchDatabase } from '../database.ts'
 import { makeBenchPerson, makeHook } from '../world.ts'
+import { makeEnvironment } from './environment.ts'
 import { type Load, startLoad } from './load.ts'
-import { definitionFor } from './rehearsal.ts'
-import { setScene } from './scene.ts'
+import { definitionFor } from './scenario.ts'
 
 // A rolling update under load: the next release changes the database, adds a node type that the current release does
 // not know, and replaces the processes one by one while callers use both releases. No execution may fail, and none may
@@ -54,9 +54,9 @@ async function migrateToNext(database: BenchDatabase): Promise<void> {
   }
 }
 
-export async function rehearseReleases(plan: ReleasePlan): Promise<ReleaseOutcome> {
+export async function runReleases(plan: ReleasePlan): Promise<ReleaseOutcome> {
   const say = plan.say ?? (() => {})
-  const { random, effects, database, fleet, ledger, clear } = await setScene(plan.seed)
+  const { random, effects, database, fleet, ledger, clear } = await makeEnvironment(plan.seed)
   const violations: string[] = []
   const loads: Load[] = []
   let leftToNewer = 0

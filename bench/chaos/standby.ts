@@ -68,7 +68,7 @@ async function follow(
   }
 }
 
-export async function rehearseStandby(plan: StandbyPlan): Promise<StandbyOutcome> {
+export async function runStandby(plan: StandbyPlan): Promise<StandbyOutcome> {
   const { synchronous = true, unnoticedMs = SECOND, say = () => {} } = plan
   const servers = makeServers()
   let fleet: ReturnType<typeof makeFleet> | undefined

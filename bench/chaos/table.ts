@@ -3,9 +3,9 @@ import pg from 'pg'
 import { SECOND } from '#platform/clock'
 import { newId } from '#platform/ids'
 import type { S3Trouble } from '#test/fakes/s3/server'
-import type { Aim } from '#test/harness/proxy'
+import type { CutPoint } from '#test/harness/proxy'
 import type { Role } from './fleet.ts'
-import { type Network, setNetwork } from './network.ts'
+import { makeNetwork, type Network } from './network.ts'
 import { startPeopleLoad } from './people.ts'
 import { judge, type Verdict } from './verdict.ts'
 
@@ -15,7 +15,7 @@ import { judge, type Verdict } from './verdict.ts'
 type Fault = (network: Network) => Promise<string[] | undefined>
 
 const cut =
-  (role: Role, transaction: RegExp, at: Aim['at']): Fault =>
+  (role: Role, transaction: RegExp, at: CutPoint['at']): Fault =>
   async (network) => {
     // Strikes the first of the two processes that runs this transaction.
     const struck = await Promise.race([
@@ -159,7 +159,7 @@ export const faults: Record<string, Fault> = {
 
 const NEVER = 60 * SECOND
 
-export async function rehearseFaults(plan: {
+export async function runFaults(plan: {
   seed: number
   /** The minimum duration for which each fault is repeated. */
   secondsEach: number
@@ -168,7 +168,7 @@ export async function rehearseFaults(plan: {
   say?(line: string): void
 }): Promise<{ verdicts: Verdict[]; violations: string[] }> {
   const verdicts: Verdict[] = []
-  const network = await setNetwork({ seed: plan.seed })
+  const network = await makeNetwork({ seed: plan.seed })
   try {
     for (const [name, fault] of Object.entries(faults)) {
       if (plan.only !== undefined && name !== plan.only) continue

@@ -7,7 +7,7 @@ import { percentile } from '../database.ts'
 
 const EVERY_MS = 25
 
-export type Seen = {
+export type NeighbourFigures = {
   asked: number
   p50_ms: number
   p99_ms: number
@@ -17,12 +17,12 @@ export type Seen = {
   refused: number
 }
 
-type Told = { me: number[]; run: number[]; health: number[]; refused: number }
+type NeighbourTimes = { me: number[]; run: number[]; health: number[]; refused: number }
 
 if (import.meta.main) await watch(process.argv[2]!, process.argv[3]!, process.argv[4]!)
 
 async function watch(base: string, key: string, workflowId: string): Promise<void> {
-  const told: Told = { me: [], run: [], health: [], refused: 0 }
+  const times: NeighbourTimes = { me: [], run: [], health: [], refused: 0 }
   const under = new Set<Promise<void>>()
   const ask = (into: number[], path: string, method = 'GET'): void => {
     const from = performance.now()
@@ -33,10 +33,10 @@ async function watch(base: string, key: string, workflowId: string): Promise<voi
     })
       .then(async (answer) => {
         await answer.arrayBuffer()
-        if (answer.status >= 300) told.refused += 1
+        if (answer.status >= 300) times.refused += 1
       })
       .catch(() => {
-        told.refused += 1
+        times.refused += 1
       })
       .finally(() => {
         into.push(performance.now() - from)
@@ -50,19 +50,19 @@ async function watch(base: string, key: string, workflowId: string): Promise<voi
     ask([], `/api/workflows/${workflowId}/run?wait_s=20`, 'POST')
     await Promise.all(under)
   }
-  told.refused = 0
+  times.refused = 0
   process.send!('ready')
   let n = 0
   const timer = setInterval(() => {
     n += 1
-    if (n % 4 === 0) ask(told.health, '/healthz')
-    else if (n % 4 === 2) ask(told.run, `/api/workflows/${workflowId}/run?wait_s=20`, 'POST')
-    else ask(told.me, '/auth/me')
+    if (n % 4 === 0) ask(times.health, '/healthz')
+    else if (n % 4 === 2) ask(times.run, `/api/workflows/${workflowId}/run?wait_s=20`, 'POST')
+    else ask(times.me, '/auth/me')
   }, EVERY_MS)
   process.once('message', async () => {
     clearInterval(timer)
     await Promise.all(under)
-    process.send!(told, () => process.disconnect())
+    process.send!(times, () => process.disconnect())
   })
 }
 
@@ -71,7 +71,7 @@ export async function watchNeighbour(
   base: string,
   key: string,
   workflowId: string,
-): Promise<{ stop(): Promise<Seen> }> {
+): Promise<{ stop(): Promise<NeighbourFigures> }> {
   const child = fork(import.meta.filename, [base, key, workflowId])
   const message = () => new Promise<unknown>((resolve) => child.once('message', resolve))
   await message()
@@ -79,7 +79,7 @@ export async function watchNeighbour(
     async stop() {
       const answer = message()
       child.send('stop')
-      const { me, run, health, refused } = (await answer) as Told
+      const { me, run, health, refused } = (await answer) as NeighbourTimes
       const ms = (values: number[], p: number): number => Math.round(percentile(values, p))
       return {
         asked: me.length,

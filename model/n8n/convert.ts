@@ -2,7 +2,7 @@ import type { Json } from '../definition.ts'
 import { accepted, credentialsOf, inputsOf, layoutOf } from './finish.ts'
 import { areExclusive, chosenOf, commonSame, type Exit, type Flow, ofOne, orEmpty, outputOf } from './flow.ts'
 import { NotConvertible, NotFilled } from './js-ast.ts'
-import { convertCircle, convertLoop, type Known, type LoopHost } from './loops.ts'
+import { convertCycle, convertLoop, type Known, type LoopHost } from './loops.ts'
 import { handlerOf } from './nodes/table.ts'
 import { isReserved, pathOut, toValue } from './out.ts'
 import { isNote, type Plan, planOf } from './plan.ts'
@@ -206,9 +206,9 @@ class Conversion implements LoopHost {
     }
   }
 
-  /** Returns the result of the entry node of a circle, which the conversion of the circle has already set. */
+  /** Returns the result of the entry node of a cycle, which the conversion of the cycle has already set. */
   private ofCircle(name: string, open: string | undefined): Partial<Known> {
-    return name !== open && this.plan.circles.has(name) ? this.known.get(name)! : {}
+    return name !== open && this.plan.cycles.has(name) ? this.known.get(name)! : {}
   }
 
   private convertNode(
@@ -226,10 +226,10 @@ class Conversion implements LoopHost {
     const isMerge = node.type.endsWith('.merge')
     const joined = isRoot || isMerge || exits.length < 2 ? undefined : this.joined(exits, sink, node)
     const input = joined ?? exits[0] ?? rootFlow()
-    const circle = node.name === open ? undefined : this.plan.circles.get(node.name)
-    if (circle) {
+    const cycle = node.name === open ? undefined : this.plan.cycles.get(node.name)
+    if (cycle) {
       const outer = new Step({ ...node, settings: {} }, input, inputs, joined ? [joined] : entries, sink, this.work)
-      convertCircle(outer, circle, this)
+      convertCycle(outer, cycle, this)
       return { exits: [], flow: input }
     }
     const step = new Step(node, input, inputs, joined ? [joined] : entries, sink, this.work)

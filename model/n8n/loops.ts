@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../definition.ts'
-import type { Circle } from './circles.ts'
+import type { Cycle } from './cycles.ts'
 import { type Exit, type Flow, flattened, ofOne, orEmpty, outputOf } from './flow.ts'
 import { celOut, type Out, pathOut } from './out.ts'
 import { bodyPort, type Plan } from './plan.ts'
@@ -7,7 +7,7 @@ import { connect, type Sink } from './sink.ts'
 import type { Step } from './step.ts'
 import type { N8nEdge } from './types.ts'
 
-// Loops over items become a map, other circles a loop. Items that leave them early are collected and continue after the
+// Loops over items become a map, other cycles a loop. Items that leave them early are collected and continue after the
 // map or loop ends.
 
 export type Known = { exits: Exit[]; flow: Flow; before: ReadonlySet<string> }
@@ -17,7 +17,7 @@ export type LoopHost = {
   plan: Plan
   known: Map<string, Known>
   /**
-   * The outputs of the nodes of a circle in an earlier iteration, for nodes that have not run in the current iteration.
+   * The outputs of the nodes of a cycle in an earlier iteration, for nodes that have not run in the current iteration.
    */
   earlier: Map<string, Flow>
   before: ReadonlySet<string>
@@ -85,7 +85,7 @@ function readInside(
     })
 }
 
-/** Makes the results of inner nodes available to the nodes after the circle or loop. */
+/** Makes the results of inner nodes available to the nodes after the cycle or loop. */
 function publish(
   host: LoopHost,
   step: Step,
@@ -109,8 +109,8 @@ function publish(
   }
 }
 
-/** Converts a circle: it repeats while items flow back to its entry node. */
-export function convertCircle(step: Step, { members, again }: Circle, host: LoopHost): void {
+/** Converts a cycle: it repeats while items flow back to its entry node. */
+export function convertCycle(step: Step, { members, again }: Cycle, host: LoopHost): void {
   const { input, node } = step
   const sink: Sink = { nodes: [], edges: [] }
   const current = host.uniqueId(`${step.id}_turn`)

@@ -1,4 +1,4 @@
-import { type Circle, circlesIn } from './circles.ts'
+import { type Cycle, cyclesIn } from './cycles.ts'
 import { asRequest } from './tool-request.ts'
 import type { N8nEdge, N8nNode, N8nWorkflow } from './types.ts'
 
@@ -9,15 +9,15 @@ export type Plan = {
   nodes: ReadonlyMap<string, N8nNode>
   triggers: string[]
   /**
-   * Returns the nodes of the workflow itself or of a loop in topological order. A circle counts as its entry node,
-   * unless it is the open circle.
+   * Returns the nodes of the workflow itself or of a loop in topological order. A cycle counts as its entry node,
+   * unless it is the open cycle.
    */
   order(region: ReadonlySet<string>, open?: string): string[]
   into(name: string): N8nEdge[]
   from(name: string): N8nEdge[]
   top: ReadonlySet<string>
   bodies: ReadonlyMap<string, ReadonlySet<string>>
-  circles: ReadonlyMap<string, Circle>
+  cycles: ReadonlyMap<string, Cycle>
   /** Connections that lead back, or out of a loop, and have no counterpart. */
   dropped: N8nEdge[]
   unreachable: string[]
@@ -59,16 +59,16 @@ export function planOf(workflow: N8nWorkflow): Plan {
   })
   const isBack = (edge: N8nEdge): boolean => bodies.get(edge.to)?.has(edge.from) === true
   const onward = kept.filter((edge) => !isBack(edge))
-  const circles = new Map<string, Circle>()
+  const cycles = new Map<string, Cycle>()
   const top = new Set([...reachable].filter((name) => !inside.has(name)))
   for (const region of [top, ...bodies.values()]) {
     const held = new Set([...bodies].flatMap(([loop, body]) => (region.has(loop) ? [...body] : [])))
     const names = new Set([...region].filter((name) => !held.has(name)))
     const roots = new Set(region === top ? triggers : startsOf(region, nodes, bodies, kept))
-    for (const [name, circle] of circlesIn(names, onward, roots)) circles.set(name, circle)
+    for (const [name, cycle] of cyclesIn(names, onward, roots)) cycles.set(name, cycle)
   }
-  const again = new Set([...circles.values()].flatMap((circle) => circle.again))
-  const backward = cyclesIn(
+  const again = new Set([...cycles.values()].flatMap((cycle) => cycle.again))
+  const backward = backwardEdgesIn(
     reachable,
     onward.filter((edge) => !again.has(edge)),
   )
@@ -80,7 +80,7 @@ export function planOf(workflow: N8nWorkflow): Plan {
     triggers,
     top,
     bodies,
-    circles,
+    cycles,
     dropped,
     into: (name) => into.get(name) ?? [],
     from: (name) => from.get(name) ?? [],
@@ -89,7 +89,7 @@ export function planOf(workflow: N8nWorkflow): Plan {
         region,
         edges.filter((edge) => !isBack(edge)),
         bodies,
-        new Map([...circles].filter(([header]) => header !== open && region.has(header))),
+        new Map([...cycles].filter(([header]) => header !== open && region.has(header))),
       ),
     unreachable: real.filter(({ name }) => !reachable.has(name)).map(({ name }) => name),
   }
@@ -233,7 +233,7 @@ function bodiesOf(
 }
 
 /** Returns the connections that close a cycle, by a depth-first search without recursion. */
-function cyclesIn(names: ReadonlySet<string>, edges: N8nEdge[]): Set<N8nEdge> {
+function backwardEdgesIn(names: ReadonlySet<string>, edges: N8nEdge[]): Set<N8nEdge> {
   const out = grouped(edges, ({ from }) => from)
   const closing = new Set<N8nEdge>()
   const state = new Map<string, 'open' | 'done'>()
@@ -263,14 +263,14 @@ function ordered(
   region: ReadonlySet<string>,
   edges: N8nEdge[],
   bodies: ReadonlyMap<string, ReadonlySet<string>>,
-  circles: ReadonlyMap<string, Circle>,
+  cycles: ReadonlyMap<string, Cycle>,
 ): string[] {
   const loopOf = (name: string): string => {
     if (region.has(name) && ![...bodies].some(([loop, body]) => region.has(loop) && body.has(name))) return name
     return [...bodies].find(([loop, body]) => region.has(loop) && body.has(name))?.[0] ?? name
   }
-  // Nested circles: the outermost circle counts.
-  const bySize = [...circles].sort(([, a], [, b]) => b.members.size - a.members.size)
+  // Nested cycles: the outermost cycle counts.
+  const bySize = [...cycles].sort(([, a], [, b]) => b.members.size - a.members.size)
   const holder = (name: string): string => {
     const node = loopOf(name)
     return bySize.find(([, { members }]) => members.has(node))?.[0] ?? node

@@ -1,6 +1,6 @@
 import type { Json } from '../definition.ts'
 import { isObject } from '../json.ts'
-import { objectOf } from './loose.ts'
+import { objectOf } from './lenient.ts'
 import type { N8nNode } from './types.ts'
 
 /** Converts the older request tool: the model fills in `{name}`. */

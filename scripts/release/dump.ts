@@ -14,7 +14,7 @@ import { makeVault } from '#platform/secrets'
 import { makeApp } from '#server/app'
 import { callAt } from '#test/harness/call'
 import { dumpRows } from './rows.ts'
-import { fillWorld, type Names } from './world.ts'
+import { fillInstallation, type Names } from './world.ts'
 
 // `npm run release:dump`: writes test/releases/<version>, the stored data of a small installation of this release.
 
@@ -59,7 +59,7 @@ try {
   let base = ''
   const app = await makeApp({ config, db, vault, log, baseUrl: () => base })
   base = await app.http.listen({ host: '127.0.0.1', port: 0 })
-  const filled = await fillWorld({
+  const filled = await fillInstallation({
     sql: async (text, values) => (await client.query(text, values)).rows as never,
     call: (method, path, options) => callAt(base, method, path, options),
   })

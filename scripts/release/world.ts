@@ -1,6 +1,13 @@
 import { toWire } from '#platform/ids'
 import { WEBHOOK_SECRET } from '#test/fakes/channels/receiver'
-import { join, makePerson, makeWorkspace, type Surface, type TestPerson, type TestWorkspace } from '#test/harness/world'
+import {
+  addMember,
+  makePerson,
+  makeWorkspace,
+  type ServiceAccess,
+  type TestPerson,
+  type TestWorkspace,
+} from '#test/harness/world'
 
 // A small installation with an example of everything, created through the API: two tenants, executions that have ended,
 // and executions in each kind of wait.
@@ -179,7 +186,7 @@ async function fillRest(call: Call, member: TestPerson) {
   return { dataset, job, connection, channel, thread, subscription }
 }
 
-async function startJob(surface: Surface, call: Call, job: string): Promise<string[]> {
+async function startJob(surface: ServiceAccess, call: Call, job: string): Promise<string[]> {
   await call('POST', `/api/enrichment-jobs/${job}/run-now`)
   for (let look = 0; look < 1500; look++) {
     const rows = await surface.sql<{ execution_id: string }>(
@@ -191,7 +198,7 @@ async function startJob(surface: Surface, call: Call, job: string): Promise<stri
   throw new Error(`the executions of ${job} do not wait`)
 }
 
-export async function fillWorld(surface: Surface): Promise<Omit<Names, 'version' | 'secret_key'>> {
+export async function fillInstallation(surface: ServiceAccess): Promise<Omit<Names, 'version' | 'secret_key'>> {
   const [owner, member, stranger] = [
     await makePerson(surface, { name: 'Olga Owner', email: 'olga@example.com' }),
     await makePerson(surface, { name: 'Max Member', email: 'max@example.com' }),
@@ -199,7 +206,7 @@ export async function fillWorld(surface: Surface): Promise<Omit<Names, 'version'
   ]
   const workspace: TestWorkspace = await makeWorkspace(surface, owner, 'Home')
   const elsewhere: TestWorkspace = await makeWorkspace(surface, stranger, 'Elsewhere')
-  await join(surface, workspace, member, 'member')
+  await addMember(surface, workspace, member, 'member')
   const { call } = owner
   const workflow = await fillWorkflow(call)
   const rest = await fillRest(call, member)

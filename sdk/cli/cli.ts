@@ -1,11 +1,11 @@
 import { parseArgs } from 'node:util'
-import { type Command, EXIT, everywhere, makeOut, report, UsageError, type Values } from './command.ts'
+import { type Command, commonOptions, EXIT, makeOut, report, UsageError, type Values } from './command.ts'
 import { commands } from './commands.ts'
 import { helpOf, overview } from './help.ts'
 
 const optionsOf = (command: Command) =>
   Object.fromEntries(
-    Object.entries({ ...command.options, ...everywhere }).map(([name, { type, short }]) => [
+    Object.entries({ ...command.options, ...commonOptions }).map(([name, { type, short }]) => [
       name,
       { type, ...(short && { short }) },
     ]),

@@ -33,7 +33,7 @@ export type Command = {
   run(words: string[], values: Values, out: Out): Promise<number | void>
 }
 
-export const everywhere: Record<string, Option> = {
+export const commonOptions: Record<string, Option> = {
   json: { type: 'boolean', about: 'print JSON, and errors as JSON on stderr' },
   workspace: { type: 'string', value: 'ws_…', about: 'work in this workspace, where the key holds in several' },
   help: { type: 'boolean', short: 'h', about: 'print this' },

@@ -1,4 +1,4 @@
-import { type Command, everywhere, exits, type Option } from './command.ts'
+import { type Command, commonOptions, exits, type Option } from './command.ts'
 
 const flagOf = (name: string, { short, value }: Option): string =>
   `${short ? `-${short}, ` : ''}--${name}${value ? ` ${value}` : ''}`
@@ -12,7 +12,7 @@ const listed = (rows: [string, string][]): string => {
 }
 
 export function helpOf(name: string, command: Command): string {
-  const options = Object.entries({ ...command.options, ...everywhere })
+  const options = Object.entries({ ...command.options, ...commonOptions })
   return `${usageOf(name, command)}
 
 ${command.about}

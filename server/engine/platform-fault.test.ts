@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { DatabaseReadOnly, DatabaseSilent } from '#platform/db/unavailable'
+import { DatabaseReadOnly, DatabaseUnresponsive } from '#platform/db/unavailable'
 import { problem } from '#platform/errors'
 import { Fenced, Full, Refused, Unknown } from './journal/failures.ts'
 import { NodeFailure } from './node.ts'
@@ -45,7 +45,7 @@ const truth: [what: string, error: unknown, fromNode: Kind | null, fromEngine: K
     'database',
     'The database takes no writes.',
   ],
-  ['a database that does not respond', new DatabaseSilent('silent'), 'database', 'database'],
+  ['a database that does not respond', new DatabaseUnresponsive('silent'), 'database', 'database'],
   ['a full disk of the database', coded('53100'), 'storage', 'storage', 'The disk of the database is full.'],
   ['a timeout of the connection pool', new Error('timeout exceeded when trying to connect'), 'database', 'database'],
   ['a unique violation', coded('23505'), null, null],

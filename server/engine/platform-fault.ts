@@ -1,5 +1,5 @@
 import { ExpressionFailure } from '#model/expressions'
-import { DatabaseSilent, isConnectionLost, isDatabaseUnavailable } from '#platform/db/unavailable'
+import { DatabaseUnresponsive, isConnectionLost, isDatabaseUnavailable } from '#platform/db/unavailable'
 import { isProblem, type Problem } from '#platform/errors'
 import { Fenced, Full, Unknown, Unsent } from './journal/failures.ts'
 import { NodeFailure } from './node.ts'
@@ -70,7 +70,7 @@ const ofOne = (error: Error, origin: Origin): PlatformFault | undefined => {
   const code = String((error as Error & { code?: unknown }).code ?? '')
   const words = storage[code] ?? (origin === 'engine' ? engineStorage[code] : undefined)
   if (words !== undefined) return fault('storage', words)
-  if (origin === 'engine' || isSqlState(code) || error instanceof DatabaseSilent)
+  if (origin === 'engine' || isSqlState(code) || error instanceof DatabaseUnresponsive)
     return isDatabaseUnavailable(error) ? database(code) : undefined
   // Without a code, only the messages of our own pool are left.
   return code === '' && isConnectionLost(error) ? database('') : undefined

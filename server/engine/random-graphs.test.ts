@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Graph } from '#model/definition'
 import { SECOND } from '#platform/clock'
 import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
-import { isWhole } from '#test/harness/slow'
+import { isSlowRun } from '#test/harness/slow'
 import { differences } from '#test/oracle/compare'
 import { makeGraph, random } from '#test/oracle/graphs'
 import { endOf } from '#test/oracle/model'
@@ -104,9 +104,9 @@ const endedOf = ({ status, results, error, nodes }: ExecutionView) => ({
 })
 
 test.each([
-  ['', isWhole ? 80 : 40, true, []],
+  ['', isSlowRun ? 80 : 40, true, []],
   // Another worker does not repeat an at_most_once node, so whether such a node fails would depend on timing.
-  [', even if their workers are declared dead while they run', isWhole ? 40 : 20, false, [bury]],
+  [', even if their workers are declared dead while they run', isSlowRun ? 40 : 20, false, [bury]],
 ] as [string, number, boolean, (typeof bury)[]][])(
   'random graphs end as the documentation says%s',
   async (_name, count, withOnce, disturbances) => {

@@ -1,5 +1,5 @@
 import type { Definition, JsonObject } from '#model/definition'
-import { keptVariables, variablesWanted, wantsVariables } from '#model/variables'
+import { readsVariables, storedVariables, variablesRead } from '#model/variables'
 import type { EnginePorts } from './ports.ts'
 
 /**
@@ -16,11 +16,11 @@ export async function variablesAtStart(
   given: JsonObject | undefined,
   { isChild }: { isChild: boolean },
 ): Promise<JsonObject | undefined> {
-  if (!wantsVariables(definition)) return undefined
-  if (isChild && given) return keptVariables(definition, given)
-  const wanted = variablesWanted(definition)
+  if (!readsVariables(definition)) return undefined
+  if (isChild && given) return storedVariables(definition, given)
+  const wanted = variablesRead(definition)
   const names =
     wanted === 'all' ? null : [...wanted].filter((name) => given === undefined || !Object.hasOwn(given, name))
   const read = names?.length === 0 || (names === null && given) ? {} : await ports.readVariables(workspaceId, names)
-  return keptVariables(definition, { ...read, ...given })
+  return storedVariables(definition, { ...read, ...given })
 }

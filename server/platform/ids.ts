@@ -154,7 +154,7 @@ export function fromWire(prefix: Prefix, text: string): string | undefined {
 }
 
 /** An id that no row has. An ill-formed id in a body becomes this id, so that the lookup itself refuses it. */
-export const NOWHERE = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+export const UNKNOWN_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
 // Secrets: a prefix, 192 random bits and a checksum in the last six characters, so that a mistyped or made-up secret is
 // refused without a lookup. Only the SHA-256 is stored.

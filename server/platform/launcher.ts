@@ -19,7 +19,7 @@ function parentOf(pid: number): number | undefined {
  * Calls `gone` when the shell or the npm that started this program has ended. Never calls it if npm did not start the
  * program.
  */
-export function onLauncherGone(gone: () => void): void {
+export function onLauncherExit(gone: () => void): void {
   if (process.env.npm_lifecycle_event === undefined) return
   const shell = process.ppid
   const npm = parentOf(shell)

@@ -1,5 +1,5 @@
 import type { MailText } from '#model/mail-texts'
-import { inConsoleWords, makeSaid, withValues } from '#model/said'
+import { inConsoleWords, makeMessageTranslator, withValues } from '#model/translate-messages'
 import catalogues from './mail-words.generated.json' with { type: 'json' }
 
 // Mails use the language that the person chose, or the language of the page that requested them. This applies to the
@@ -20,7 +20,7 @@ export type MailWords = {
 function wordsIn(language: string): MailWords {
   const words = known[language]
   const translate = (text: string, values: readonly unknown[] = []): string => withValues(words?.[text] ?? text, values)
-  return { language, say: translate, notice: makeSaid(translate, [], inConsoleWords) }
+  return { language, say: translate, notice: makeMessageTranslator(translate, [], inConsoleWords) }
 }
 
 const byLanguage = new Map(mailLanguages.map((language) => [language, wordsIn(language)]))

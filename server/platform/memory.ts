@@ -13,7 +13,7 @@ export const keepHeapSmall = (): void => {
   setFlagsFromString('--gc-memory-reducer-start-delay-ms=3000')
 }
 
-const LOOK_EVERY = 2 * SECOND
+const CHECK_EVERY = 2 * SECOND
 /** The share of one core above which the program counts as busy. */
 const BUSY = 0.2
 
@@ -22,16 +22,16 @@ const BUSY = 0.2
  * While the program is idle, V8 is told to prefer memory over speed: it collects once in small steps, and shrinks the
  * young generation. Work ends this mode.
  */
-export function giveBackWhenResting(): void {
-  let resting = false
+export function freeMemoryWhenIdle(): void {
+  let idle = false
   let before = process.cpuUsage()
-  const look = (): void => {
+  const check = (): void => {
     const { user, system } = process.cpuUsage(before)
     before = process.cpuUsage()
-    const isResting = user + system < BUSY * LOOK_EVERY * 1000
-    if (isResting === resting) return
-    resting = isResting
-    setFlagsFromString(resting ? '--optimize-for-size' : '--no-optimize-for-size')
+    const isIdle = user + system < BUSY * CHECK_EVERY * 1000
+    if (isIdle === idle) return
+    idle = isIdle
+    setFlagsFromString(idle ? '--optimize-for-size' : '--no-optimize-for-size')
   }
-  setInterval(look, LOOK_EVERY).unref()
+  setInterval(check, CHECK_EVERY).unref()
 }

@@ -6,21 +6,21 @@ export type Peers = {
   readonly index: number
   readonly count: number
   /** Sends a message to all other processes. */
-  tell(topic: string, value: unknown): void
-  onTold(topic: string, handle: (value: unknown) => void): void
+  broadcast(topic: string, value: unknown): void
+  onBroadcast(topic: string, handle: (value: unknown) => void): void
   /** Returns the answers of the other processes. A process that does not answer in time is left out. */
-  ask(topic: string): Promise<unknown[]>
-  onAsked(topic: string, answer: () => Promise<unknown>): void
+  requestAll(topic: string): Promise<unknown[]>
+  onRequest(topic: string, answer: () => Promise<unknown>): void
 }
 
 /** The peers of a program with one process. */
-export const alone: Peers = {
+export const noPeers: Peers = {
   index: 1,
   count: 1,
-  tell: () => {},
-  onTold: () => {},
-  ask: async () => [],
-  onAsked: () => {},
+  broadcast: () => {},
+  onBroadcast: () => {},
+  requestAll: async () => [],
+  onRequest: () => {},
 }
 
 /** Messages from a process to its supervisor. */
@@ -41,13 +41,13 @@ export type Downward =
 export type Channel = { send(message: Upward): void; onMessage(handle: (message: Downward) => void): void }
 
 export function makePeers({ index, count }: { index: number; count: number }, channel: Channel): Peers {
-  const told = new Map<string, (value: unknown) => void>()
+  const broadcastHandlers = new Map<string, (value: unknown) => void>()
   const answers = new Map<string, () => Promise<unknown>>()
   const asking = new Map<number, (values: unknown[]) => void>()
   let asked = 0
 
   channel.onMessage((message) => {
-    if (message.kind === 'told') told.get(message.topic)?.(message.value)
+    if (message.kind === 'told') broadcastHandlers.get(message.topic)?.(message.value)
     else if (message.kind === 'answers') {
       asking.get(message.id)?.(message.values)
       asking.delete(message.id)
@@ -65,14 +65,14 @@ export function makePeers({ index, count }: { index: number; count: number }, ch
   return {
     index,
     count,
-    tell: (topic, value) => channel.send({ kind: 'tell', topic, value }),
-    onTold: (topic, handle) => void told.set(topic, handle),
-    ask: (topic) =>
+    broadcast: (topic, value) => channel.send({ kind: 'tell', topic, value }),
+    onBroadcast: (topic, handle) => void broadcastHandlers.set(topic, handle),
+    requestAll: (topic) =>
       new Promise((resolve) => {
         asked += 1
         asking.set(asked, resolve)
         channel.send({ kind: 'ask', id: asked, topic })
       }),
-    onAsked: (topic, answer) => void answers.set(topic, answer),
+    onRequest: (topic, answer) => void answers.set(topic, answer),
   }
 }

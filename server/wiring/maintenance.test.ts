@@ -3,7 +3,7 @@ import { newId } from '#platform/ids'
 import { startService, useService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makeWorld } from '#test/harness/world'
-import { forgetHistory } from './maintenance.ts'
+import { deleteOldHistory } from './maintenance.ts'
 
 const service = useService()
 
@@ -67,7 +67,7 @@ test('read notifications and audit entries are deleted after the retention of ex
       .sort()
   const unread = ['unread 29 days', 'unread 31 days', 'unread 31 days', 'unread 31 days']
   expect(await shown('/api/audit-log', 'action')).toHaveLength(4)
-  await forgetHistory(service().db, 30, 2)
+  await deleteOldHistory(service().db, 30, 2)
   expect(await shown('/api/notifications', 'title')).toEqual(['read 29 days', ...unread])
   expect(await shown('/api/audit-log', 'action')).toEqual(['test.29 days'])
 })

@@ -7,7 +7,7 @@ import { pruneRealtime } from '#platform/realtime/prune'
  * Deletes read notifications and audit entries that are older than the retention of executions, in small
  * transactions.
  */
-export async function forgetHistory(db: Database, keptDays: number, atOnce = 10_000): Promise<void> {
+export async function deleteOldHistory(db: Database, keptDays: number, atOnce = 10_000): Promise<void> {
   for (let forgotten = atOnce; forgotten === atOnce; )
     forgotten = (
       await db.maintain<{ forgotten: number }>('select forget_history($1, $2) as forgotten', [keptDays, atOnce])
@@ -33,7 +33,7 @@ export function startMaintenance(options: {
     'days of idempotency keys': () => db.maintain('select ensure_idempotency_days()'),
     'feeds and tickets': () => pruneRealtime(db),
     'what has run out': () => db.maintain('select forget_old()'),
-    'what was read and logged long ago': () => forgetHistory(db, options.retentionDays),
+    'what was read and logged long ago': () => deleteOldHistory(db, options.retentionDays),
     ...options.tasks,
   }
   let running: Promise<void> = Promise.resolve()

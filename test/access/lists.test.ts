@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { AnyRoute } from '#platform/http/route'
 import { type Answer, type Service, startService } from '#test/harness/service'
-import { isWhole } from '#test/harness/slow'
+import { isSlowRun } from '#test/harness/slow'
 import { cases } from './cases.ts'
 import { type Cast, makeCast, type Prepared, pathOf } from './matrix.ts'
 
@@ -71,7 +71,7 @@ const operations = Object.values<Record<string, Operation>>(
 ).flatMap((methods) => Object.values(methods))
 
 /** The number of pages with one item that the test reads. The second page is the first one that needs a cursor. */
-const pages = isWhole ? 6 : 2
+const pages = isSlowRun ? 6 : 2
 
 describe('a list', () => {
   test('has the same items in pages of one and in one page, in each order, and is empty if nothing matches', async () => {
@@ -80,7 +80,7 @@ describe('a list', () => {
       const { operation } = route
       const prepare = cases[operation]!.prepare
       let prepared: Prepared = {}
-      for (let n = 0; n < (isWhole ? 3 : 2); n += 1) prepared = (await prepare?.(cast)) ?? {}
+      for (let n = 0; n < (isSlowRun ? 3 : 2); n += 1) prepared = (await prepare?.(cast)) ?? {}
       const call = callerOf(route, prepared)
       const read = async (query: Record<string, string>): Promise<{ items: Listed[]; next_cursor?: string | null }> => {
         const { status, text, body } = await call(query)
@@ -90,7 +90,7 @@ describe('a list', () => {
       const { parameters } = operations.find(({ operationId }) => operationId === operation)!
       const all = parameters!.find(({ name }) => name === 'sort')!.schema.enum!
       // `npm test` checks the default order and the next one; the other orders differ only in the column.
-      const orders = isWhole ? all : all.slice(0, 2)
+      const orders = isSlowRun ? all : all.slice(0, 2)
       const paged = 'cursor' in shapeOf(route)
       for (const sort of orders) {
         const whole = await read({ sort, ...(paged && { limit: '200' }) })

@@ -4,7 +4,7 @@ import type { AnyRoute } from '#platform/http/route'
 import { newId, newSecret, prefixes, toWire } from '#platform/ids'
 import { makeRecorder } from '#test/harness/examples'
 import { type Answer, type Service, startService } from '#test/harness/service'
-import { isWhole } from '#test/harness/slow'
+import { isSlowRun } from '#test/harness/slow'
 import { makeWorkspace, type TestWorkspace } from '#test/harness/world'
 import { hasWords } from '#web/features/audit/actions.ts'
 import { cases } from './cases.ts'
@@ -135,7 +135,7 @@ describe('the access matrix', () => {
     const routeOf = (): AnyRoute => routes.find((candidate) => candidate.operation === operation)!
     const refused = kinds.filter((kind) => one.expect[kind] !== 'ok')
     const able = kinds.filter((kind) => one.expect[kind] === 'ok')
-    const letIn = isWhole ? able : few(able)
+    const letIn = isSlowRun ? able : few(able)
     const theAble = ableOf(one)
 
     test(`${operation}: refuses every kind of caller without access with the status of the table`, async () => {
@@ -180,7 +180,7 @@ describe('the access matrix', () => {
         const wrong = { ...(changed && { params: changed }), ...(query !== undefined && { query }), body: WRONG_BODY }
         return (await callAs(kind, route, wrong)).status
       }
-      for (const kind of refusedFirst(operation, one, isWhole))
+      for (const kind of refusedFirst(operation, one, isSlowRun))
         expect([kind, await send(kind)]).toEqual([kind, one.expect[kind]])
       if (theAble === undefined) return
       for (const name of idsOf(route, one)) {
@@ -208,7 +208,7 @@ describe('the access matrix', () => {
       const theirs = { user: cast.stranger.id, workspace: elsewhere.id }
       let left = Object.entries(stolen(theirs)).filter(([field]) => !known.has(field))
       while (left.length > 0) {
-        const sent = isWhole ? left.slice(0, 1) : left
+        const sent = isSlowRun ? left.slice(0, 1) : left
         const body = { ...(prepared.body as object), ...Object.fromEntries(sent) }
         const answer = await callAs(theAble, route, { ...prepared, body })
         const named = new Set(answer.body?.errors?.map((error: { path: string }) => error.path))

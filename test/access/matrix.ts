@@ -1,6 +1,13 @@
 import type { AnyRoute } from '#platform/http/route'
 import type { SharedService } from '#test/harness/service'
-import { join, makeOperator, makePerson, makeWorkspace, type TestPerson, type TestWorkspace } from '#test/harness/world'
+import {
+  addMember,
+  makeOperator,
+  makePerson,
+  makeWorkspace,
+  type TestPerson,
+  type TestWorkspace,
+} from '#test/harness/world'
 
 // The access matrix: every operation of the API, called by every kind of caller. The expectations come from the tables
 // of the interface document, not from the code. The test fails for an operation without a case.
@@ -154,9 +161,9 @@ export async function makeCast(service: SharedService, operatorEmail?: string): 
   }
   const workspace = await makeWorkspace(service, people.workspaceOwner)
   for (const kind of ['member', 'resourceViewer', 'resourceMember', 'author'] as const)
-    await join(service, workspace, people[kind], 'member')
-  await join(service, workspace, people.viewer, 'viewer')
-  await join(service, workspace, people.guest, 'guest')
+    await addMember(service, workspace, people[kind], 'member')
+  await addMember(service, workspace, people.viewer, 'viewer')
+  await addMember(service, workspace, people.guest, 'guest')
   await makeWorkspace(service, people.stranger)
   await makeWorkspace(service, people.operator)
   return { ...people, workspace, service }

@@ -3,7 +3,7 @@ import { areasOfScopes, grants, scopeVerbs } from '#model/scopes'
 import type { AnyRoute } from '#platform/http/route'
 import { hashSecret, newId, newSecret, toWire } from '#platform/ids'
 import { useSharedService } from '#test/harness/service'
-import { isWhole } from '#test/harness/slow'
+import { isSlowRun } from '#test/harness/slow'
 import { makeWorld, type World } from '#test/harness/world'
 
 // Calls every operation with a key of each scope. The scope is checked before anything else in the request, so no
@@ -75,7 +75,7 @@ describe('the scope of an operation', () => {
       const [area] = route.scope!.split(':')
       const other = area === 'datasets' ? 'teams' : 'datasets'
       const all = [area, '*'].flatMap((of) => scopeVerbs.map((verb) => `${of}:${verb}`))
-      for (const scope of [...(isWhole ? all : few(area!, route.scope!)), '*:read', `${other}:admin`])
+      for (const scope of [...(isSlowRun ? all : few(area!, route.scope!)), '*:read', `${other}:admin`])
         if ((await isRefused(route, scope)) === grants([scope], route.scope!))
           unlike.push(`${route.operation} ${scope}`)
     }

@@ -1,13 +1,13 @@
 import { fromWire } from '#platform/ids'
 import { freshEmail } from '#test/harness/browser'
-import { join, makePerson } from '#test/harness/world'
+import { addMember, makePerson } from '#test/harness/world'
 import { type Cases, type Cast, rows, withChanges } from './matrix.ts'
 
 const workspace = async (cast: Cast) => ({ params: { workspace_id: cast.workspace.id } })
 
 const withMember = async (cast: Cast) => {
   const person = await makePerson(cast.service)
-  await join(cast.service, cast.workspace, person, 'member')
+  await addMember(cast.service, cast.workspace, person, 'member')
   return { params: { workspace_id: cast.workspace.id, user_id: person.id } }
 }
 

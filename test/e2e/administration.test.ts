@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { checkPages } from '#test/harness/axe'
 import { PASSWORD } from '#test/harness/browser'
-import { eventually, follow, noBrowser, useSite } from '#test/harness/site'
+import { eventually, navigateTo, noBrowser, useSite } from '#test/harness/site'
 import { slow } from '#test/harness/slow'
 import { makePerson, makeWorkspace } from '#test/harness/world'
 
@@ -269,7 +269,7 @@ describe.skipIf(noBrowser)('administration', () => {
       ['/billing/records', 'Map licence'],
       ['/people', 'About roles'],
     ] as const) {
-      await (path === '/teams' ? vera.page.goto(path) : follow(vera.page, path))
+      await (path === '/teams' ? vera.page.goto(path) : navigateTo(vera.page, path))
       await vera.page.getByText(ready).first().waitFor()
       expect(await vera.page.getByRole('button', { name: /^(New|Delete|Change|Add|Invite)/ }).count(), path).toBe(0)
     }
@@ -279,7 +279,7 @@ describe.skipIf(noBrowser)('administration', () => {
     await vera.page.getByRole('button', { name: 'Leave the team' }).click()
     await vera.page.getByRole('alertdialog').getByRole('button', { name: 'Leave team' }).click()
     await vera.page.getByText('No one is in this team yet').waitFor()
-    await follow(vera.page, '/audit')
+    await navigateTo(vera.page, '/audit')
     await vera.page.getByText('The audit log is for owners').waitFor()
   })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { eventually, follow, noBrowser, useSite, type Visitor } from '#test/harness/site'
+import { eventually, navigateTo, noBrowser, useSite, type Visitor } from '#test/harness/site'
 
 const hostile = `<img src=x onerror="window.hacked=1">`
 const greet = {
@@ -50,11 +50,11 @@ describe.skipIf(noBrowser)('data', () => {
     await eventually(() => page.getByText('Idle', { exact: true }).count()).toBeGreaterThan(0)
     await page.getByRole('link', { name: /^Succeeded 301/ }).click()
     await page.getByRole('link', { name: 'Run of record 1', exact: true }).waitFor()
-    await follow(page, '/datasets')
+    await navigateTo(page, '/datasets')
     await page.getByRole('link', { name: 'Greetings' }).click()
     await page.getByRole('cell', { name: 'Hello Person 3', exact: true }).waitFor()
     // The home page does not list the executions of a job.
-    await follow(page, '/')
+    await navigateTo(page, '/')
     await page.getByText('Only jobs have run so far.').waitFor()
     await page.getByRole('link', { name: 'Runs of jobs' }).click()
     await page

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { checkPage } from '#test/harness/axe'
-import { eventually, follow, noBrowser, useSite, writeCode } from '#test/harness/site'
+import { eventually, navigateTo, noBrowser, useSite, writeCode } from '#test/harness/site'
 
 const definition = {
   inputs: { type: 'object', properties: { name: { type: 'string' } } },
@@ -47,10 +47,10 @@ describe.skipIf(noBrowser)('finding and debugging', () => {
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Salutation' }).waitFor()
 
-    await follow(page, `/runs/${execution_id}?node=greet`)
+    await navigateTo(page, `/runs/${execution_id}?node=greet`)
     const step = page.getByRole('complementary', { name: 'Selected step' })
     await step.getByRole('region', { name: 'Resolved input' }).getByText('Hello Ada').waitFor()
-    await follow(page, `/runs/${execution_id}?node=each`)
+    await navigateTo(page, `/runs/${execution_id}?node=each`)
     await step.getByRole('region', { name: 'Items' }).getByRole('button').nth(1).click()
     await step.getByRole('region', { name: 'Items' }).getByText('20').first().waitFor()
     const download = page.waitForEvent('download')

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { checkPage } from '#test/harness/axe'
-import { follow, noBrowser, useSite } from '#test/harness/site'
+import { navigateTo, noBrowser, useSite } from '#test/harness/site'
 import { fillShowcase, PASSWORD, type Shown } from '#test/showcase/fill'
 import { pages, type Shot } from '#test/showcase/pages'
 
@@ -23,7 +23,7 @@ describe.skipIf(noBrowser)('every page of a workspace at work', () => {
     const wrong: string[] = []
     await ada.page.goto('/')
     for (const shot of pages(shown)) {
-      const first = await look(ada.page, shot, () => follow(ada.page, shot.path)).catch(String)
+      const first = await look(ada.page, shot, () => navigateTo(ada.page, shot.path)).catch(String)
       if (first.length === 0) continue
       console.log(`${shot.name} is looked at again: ${first}`)
       // A page that changes during the check (a live list, a late chart) is loaded and checked a second time.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { eventually, follow, noBrowser, useSite, type Visitor } from '#test/harness/site'
+import { eventually, navigateTo, noBrowser, useSite, type Visitor } from '#test/harness/site'
 import { slow } from '#test/harness/slow'
 
 // The home page: recent failures, the last weeks, the steps that are still to be set up, and where a new user starts.
@@ -33,7 +33,7 @@ describe.skipIf(noBrowser)('home', { timeout: 120_000 }, () => {
     await page.getByRole('heading', { name: 'Runs', exact: true }).waitFor()
     await eventually(() => page.getByRole('table', { name: 'Runs' }).getByRole('row').count()).toBe(2)
 
-    await follow(page, `/workflows/${good}`)
+    await navigateTo(page, `/workflows/${good}`)
     await eventually(() =>
       page.locator('section', { hasText: 'Last 14 days' }).locator('figcaption').textContent(),
     ).toMatch(/2 succeeded, 0 failed/)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { follow, noBrowser, useSite } from '#test/harness/site'
+import { navigateTo, noBrowser, useSite } from '#test/harness/site'
 
 // Search in lists, and actions on several rows.
 
@@ -12,7 +12,7 @@ describe.skipIf(noBrowser)('lists', { timeout: 90_000 }, () => {
     const ada = await site().signUp('Ada')
     for (const name of ['Finance', 'Legal']) await site().call(ada, 'POST', '/api/teams', { name })
     await ada.page.goto('/')
-    await follow(ada.page, '/teams')
+    await navigateTo(ada.page, '/teams')
     await ada.page.getByRole('link', { name: 'Legal' }).waitFor()
     await ada.page.getByRole('searchbox', { name: 'Search' }).fill('FINAN')
     await ada.page.getByRole('link', { name: 'Legal' }).waitFor({ state: 'detached' })
@@ -28,7 +28,7 @@ describe.skipIf(noBrowser)('lists', { timeout: 90_000 }, () => {
     for (const name of ['One', 'Two', 'Three']) await site().call(ada, 'POST', '/api/workflows', { name, definition })
     for (const title of ['First', 'Second']) await site().call(ada, 'POST', '/api/notifications', { title })
     await ada.page.goto('/')
-    await follow(ada.page, '/workflows')
+    await navigateTo(ada.page, '/workflows')
     for (const name of ['One', 'Two']) await ada.page.getByRole('checkbox', { name: `Select ${name}` }).check()
     await ada.page.getByText('2 selected').waitFor()
     await ada.page.getByRole('button', { name: 'Delete', exact: true }).click()
@@ -37,7 +37,7 @@ describe.skipIf(noBrowser)('lists', { timeout: 90_000 }, () => {
     await ada.page.getByRole('link', { name: 'Two' }).waitFor({ state: 'detached' })
     await ada.page.getByRole('link', { name: 'Three' }).waitFor()
 
-    await follow(ada.page, '/notifications')
+    await navigateTo(ada.page, '/notifications')
     await ada.page.getByRole('button', { name: 'Mark all as read' }).click()
     await ada.page.getByRole('button', { name: 'Mark all as read' }).waitFor({ state: 'detached' })
     await ada.page.getByRole('button', { name: 'Delete read', exact: true }).click()
@@ -51,7 +51,7 @@ describe.skipIf(noBrowser)('lists', { timeout: 90_000 }, () => {
     await site().call(ada, 'POST', '/api/datasets', { name: 'Cities', records: [{ city: 'Bern' }] })
     await site().call(ada, 'POST', '/api/knowledge', { name: 'Handbook' })
     await page.goto('/')
-    await follow(page, '/datasets')
+    await navigateTo(page, '/datasets')
     await page.getByRole('button', { name: 'Actions for Cities' }).click()
     const download = page.waitForEvent('download')
     await page.getByRole('menuitem', { name: 'As CSV, for spreadsheets' }).click()
@@ -65,7 +65,7 @@ describe.skipIf(noBrowser)('lists', { timeout: 90_000 }, () => {
     await page.getByText('No datasets yet').waitFor()
     expect(new URL(page.url()).pathname).toBe('/datasets')
 
-    await follow(page, '/knowledge')
+    await navigateTo(page, '/knowledge')
     await page.getByRole('button', { name: 'Actions for Handbook' }).click()
     await page.getByRole('menuitem', { name: 'Delete knowledge base…' }).click()
     await page.getByRole('alertdialog').getByRole('button', { name: 'Delete knowledge base' }).click()
@@ -92,7 +92,7 @@ describe.skipIf(noBrowser)('lists', { timeout: 90_000 }, () => {
       await page.getByRole('link', { name: next, exact: true }).waitFor()
     }
     await page.goto('/')
-    await follow(page, '/suites')
+    await navigateTo(page, '/suites')
     await rename('Known', 'Known grades')
     await choose('Known grades', 'Duplicate')
     await page.getByRole('link', { name: 'Copy of Known grades' }).waitFor()
@@ -100,7 +100,7 @@ describe.skipIf(noBrowser)('lists', { timeout: 90_000 }, () => {
     await page.getByRole('alertdialog').getByRole('button', { name: 'Delete suite' }).click()
     await page.getByRole('link', { name: 'Copy of Known grades' }).waitFor({ state: 'detached' })
 
-    await follow(page, '/teams')
+    await navigateTo(page, '/teams')
     await rename('Finance', 'Money')
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
     await choose('Money', 'Copy link')

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { checkPages } from '#test/harness/axe'
-import { follow, noBrowser, useSite } from '#test/harness/site'
+import { navigateTo, noBrowser, useSite } from '#test/harness/site'
 import { slow } from '#test/harness/slow'
 
 const FIRST_PAGE_BYTES = 200_000
@@ -64,7 +64,7 @@ describe.skipIf(noBrowser)('the pages of the console', () => {
     await site().call(ada, 'POST', '/api/notifications', { title: hostile.slice(0, 190), body: hostile, link: '/runs' })
     await ada.page.goto('/')
     for (const path of ['/', '/workflows', `/workflows/${workflow_id}`, `/runs/${execution_id}`]) {
-      await follow(ada.page, path)
+      await navigateTo(ada.page, path)
       await ada.page.getByText('<img src=x').first().waitFor()
       expect(await ada.page.locator('img').count(), path).toBe(0)
     }
@@ -141,7 +141,7 @@ describe.skipIf(noBrowser)('the pages of the console', () => {
     ada.page.on('request', (request) => hosts.add(new URL(request.url()).host))
     await ada.page.goto('/')
     for (const path of ['/workflows', '/runs', '/approvals', '/account']) {
-      await follow(ada.page, path)
+      await navigateTo(ada.page, path)
       await ada.page.getByRole('heading', { level: 1 }).waitFor()
     }
     await ada.page.waitForLoadState('networkidle')

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { fromWire } from '#platform/ids'
-import { eventually, makeLine, noBrowser, type Site, useSite, type Visitor } from '#test/harness/site'
+import { eventually, makeBreakableConnection, noBrowser, type Site, useSite, type Visitor } from '#test/harness/site'
 import { slow } from '#test/harness/slow'
 
 const question = {
@@ -136,7 +136,7 @@ describe.skipIf(noBrowser)('people in a workflow', () => {
   })
 
   slow('the page of a run is updated after the connection was lost and restored', async () => {
-    const line = await makeLine(() => site().service.base)
+    const line = await makeBreakableConnection(() => site().service.base)
     try {
       const ada = await site().signUp('Ada', { base: line.base })
       const execution_id = await run(site(), ada, question)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { checkPage } from '#test/harness/axe'
-import { eventually, follow, noBrowser, useSite } from '#test/harness/site'
+import { eventually, navigateTo, noBrowser, useSite } from '#test/harness/site'
 
 const line = {
   nodes: [
@@ -112,7 +112,7 @@ describe.skipIf(noBrowser)('the graph of a run', () => {
     await step.getByRole('region', { name: 'Output of the step' }).getByText('10').first().waitFor()
 
     // The address alone opens the step, and a button leads back to the whole run.
-    await follow(page, `/runs/${execution_id}?node=${encodeURIComponent('each[1].big')}`)
+    await navigateTo(page, `/runs/${execution_id}?node=${encodeURIComponent('each[1].big')}`)
     await step.getByRole('heading', { name: 'Big' }).waitFor()
     await page.getByRole('navigation', { name: 'Bodies' }).getByRole('button', { name: 'Each' }).click()
     await taken('Ask', 'Each').waitFor()

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { checkPage } from '#test/harness/axe'
-import { follow, noBrowser, useSite } from '#test/harness/site'
+import { navigateTo, noBrowser, useSite } from '#test/harness/site'
 
 const eventually = (read: () => Promise<unknown>) => expect.poll(read, { timeout: 20_000 })
 
@@ -90,7 +90,7 @@ describe.skipIf(noBrowser)('the start of runs', () => {
     expect(await triggers()).toMatchObject([{ enabled: false }])
 
     // The trigger is shown before the first step, and is enabled and deleted there.
-    await follow(page, `/workflows/${workflow_id}/editor`)
+    await navigateTo(page, `/workflows/${workflow_id}/editor`)
     await page.getByRole('button', { name: 'RSS: A new item in a feed (off)' }).click()
     const shown = page.getByRole('dialog', { name: 'RSS: A new item in a feed' })
     await shown.getByText('Checks every').waitFor()

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
-import { eventually, follow, noBrowser, useSite, type Visitor } from '#test/harness/site'
+import { eventually, navigateTo, noBrowser, useSite, type Visitor } from '#test/harness/site'
 
 // The list of workflows: the state of each workflow, actions on one row or several, and saved views.
 
@@ -19,7 +19,7 @@ describe.skipIf(noBrowser)('the list of workflows', { timeout: 120_000 }, () => 
     await site().call(ada, 'POST', `/api/workflows/${id}/run?wait_s=60`, {})
     await site().call(ada, 'POST', `/api/workflows/${id}/schedules`, { cron: '0 9 * * *', timezone: 'UTC' })
     await page.goto('/')
-    await follow(page, '/workflows')
+    await navigateTo(page, '/workflows')
     const row = rowOf(ada, 'Orders').first()
     for (const text of ['shop', 'live', 'Succeeded', 'Schedule', 'you']) await row.getByText(text).first().waitFor()
 
@@ -50,7 +50,7 @@ describe.skipIf(noBrowser)('the list of workflows', { timeout: 120_000 }, () => 
     await make(ada, 'Orders', { tags: ['shop'] })
     await make(ada, 'Payroll', { tags: ['people'] })
     await page.goto('/')
-    await follow(page, '/workflows')
+    await navigateTo(page, '/workflows')
     await page.getByLabel('Tag').selectOption('people')
     await rowOf(ada, 'Orders').waitFor({ state: 'detached' })
     await page.getByRole('button', { name: 'Save view' }).click()
@@ -80,7 +80,7 @@ describe.skipIf(noBrowser)('the list of workflows', { timeout: 120_000 }, () => 
       definition: { nodes: [{ id: 'c', type: 'subworkflow', args: { workflow_id: inner, input: {} } }], edges: [] },
     })
     await page.goto('/')
-    await follow(page, '/workflows')
+    await navigateTo(page, '/workflows')
     for (const name of ['Inner', 'Outer']) await page.getByRole('checkbox', { name: `Select ${name}` }).check()
     const bar = page.getByRole('toolbar', { name: 'Selected' })
     await bar.getByRole('button', { name: 'Pause' }).click()
@@ -106,7 +106,7 @@ describe.skipIf(noBrowser)('the list of workflows', { timeout: 120_000 }, () => 
     await bob.page.getByText('2 workflows were imported').waitFor()
     await rowOf(bob, 'Outer').waitFor()
     const { items } = await site().call(bob, 'GET', '/api/workflows?q=Inner')
-    await follow(bob.page, `/workflows/${items[0].workflow_id}`)
+    await navigateTo(bob.page, `/workflows/${items[0].workflow_id}`)
     const used = bob.page.getByRole('list', { name: 'Where it is used' })
     await eventually(() => used.textContent()).toContain('Outercalls it')
   })
@@ -114,7 +114,7 @@ describe.skipIf(noBrowser)('the list of workflows', { timeout: 120_000 }, () => 
   it('the runs of jobs have their own list', async () => {
     const ada = await site().signUp('Ada')
     await ada.page.goto('/')
-    await follow(ada.page, '/runs')
+    await navigateTo(ada.page, '/runs')
     const kinds = ada.page.getByRole('navigation', { name: 'Kinds of runs' })
     await kinds.getByRole('link', { name: 'Runs of jobs' }).click()
     await eventually(() => kinds.getByRole('link', { name: 'Runs of jobs' }).getAttribute('aria-current')).toBe('page')
@@ -169,7 +169,7 @@ describe.skipIf(noBrowser)('the list of workflows', { timeout: 120_000 }, () => 
     await run('pumpernickel')
     await run('baguette')
     await page.goto('/')
-    await follow(page, '/runs')
+    await navigateTo(page, '/runs')
     const rows = page.getByRole('table', { name: 'Runs' }).getByRole('row', { name: /Echo/ })
     await eventually(() => rows.count()).toBe(2)
     await page.getByRole('searchbox', { name: 'Search' }).fill('pumpernickel')

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import type { AxeResults, RunOptions } from 'axe-core'
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
-import { follow, type Visitor } from './site.ts'
+import { navigateTo, type Visitor } from './site.ts'
 
 const source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
@@ -12,7 +12,7 @@ type Scheme = 'light' | 'dark'
 /** Opens each page and checks it with axe, in the light and the dark theme. */
 export async function checkPages({ page }: Visitor, pages: [path: string, ready: string][]): Promise<void> {
   for (const [at, [path, ready]] of pages.entries()) {
-    await (at === 0 ? page.goto(path) : follow(page, path))
+    await (at === 0 ? page.goto(path) : navigateTo(page, path))
     await page.getByText(ready).first().waitFor()
     expect(await checkPage(page), path).toEqual([])
   }

@@ -3,13 +3,13 @@ import { type AddressInfo, createServer as createTcpServer, type Socket } from '
 import { createGzip } from 'node:zlib'
 
 /** The ways in which a server misbehaves. */
-export type Treatment = 'without end' | 'drip' | 'gzip bomb' | 'huge header'
-export const treatments: Treatment[] = ['without end', 'drip', 'gzip bomb', 'huge header']
+export type Misbehaviour = 'without end' | 'drip' | 'gzip bomb' | 'huge header'
+export const misbehaviours: Misbehaviour[] = ['without end', 'drip', 'gzip bomb', 'huge header']
 
 const MEGABYTE = Buffer.alloc(1024 * 1024, ' ')
 
 /** Starts a server that answers every request badly. It counts the bytes it could send and the open connections. */
-export async function startEndlessServer(treatment: Treatment) {
+export async function startEndlessServer(treatment: Misbehaviour) {
   const open = new Set<Socket>()
   let sent = 0
   const pour = (

@@ -4,7 +4,7 @@ import type { TestPerson } from './world.ts'
 // Helpers for tests of jobs and suites.
 
 /** A definition with one node that outputs the input. */
-export const recipe = {
+export const echoWorkflow = {
   nodes: [{ id: 'one', type: 'set', args: { values: { seen: { $ref: 'input' } } } }],
   edges: [],
   output: { $ref: 'nodes.one.output' },
@@ -22,7 +22,7 @@ export const makeDataset = async (person: TestPerson, records: unknown[], name =
 
 export const makeWorkflow = async (person: TestPerson, more: object = {}): Promise<string> =>
   made(
-    await person.call('POST', '/api/workflows', { body: { name: 'Recipe', definition: recipe, ...more } }),
+    await person.call('POST', '/api/workflows', { body: { name: 'Recipe', definition: echoWorkflow, ...more } }),
     'workflow_id',
   )
 
@@ -33,11 +33,11 @@ export const getJob = async (person: TestPerson, jobId: string): Promise<Answer[
   (await person.call('GET', `/api/enrichment-jobs/${jobId}`)).body
 
 /** Makes records that wait for a retry due now. Tests check that they are retried, not how long they wait. */
-export const hurryRetries = (service: Pick<Service, 'sql'>): Promise<unknown> =>
+export const makeRetriesDue = (service: Pick<Service, 'sql'>): Promise<unknown> =>
   service.sql('update ledger_records set due_at = now() where due_at > now()')
 
 /** Returns the job when a run other than `notRun` has ended. */
-export async function untilRan(
+export async function waitForRun(
   person: TestPerson,
   jobId: string,
   notRun?: string,
@@ -61,5 +61,5 @@ export async function runJob(
   const before = (await getJob(person, jobId)).last_run?.run_id
   const answer = await person.call('POST', `/api/enrichment-jobs/${jobId}/run-now`, { body })
   if (answer.status !== 202) throw new Error(answer.text)
-  return untilRan(person, jobId, before, meanwhile)
+  return waitForRun(person, jobId, before, meanwhile)
 }

@@ -57,7 +57,7 @@ export function startProgram(env: Record<string, string>, args: string[] = [], e
  * Lets a service of the test connect again to the database of a program. The program allows only its own roles to
  * connect, so the service would keep its open connections but could not open another.
  */
-export const letServiceIn = async ({ sql, database }: Pick<Service, 'sql' | 'database'>): Promise<void> =>
+export const allowServiceConnections = async ({ sql, database }: Pick<Service, 'sql' | 'database'>): Promise<void> =>
   void (await sql(`grant connect on database ${database.name} to public`))
 
 /** Waits for a state of another process, which sends no event. The timeout of the test ends the wait. */

@@ -8,7 +8,7 @@ import { makeFramer, makeStatements, makeTransactions } from './postgres-wire.ts
 
 export type Direction = 'toServer' | 'toClient'
 
-export type Aim = {
+export type CutPoint = {
   /** Selects the transactions in which a statement matches. */
   transaction: RegExp
   /**
@@ -38,7 +38,7 @@ export type NetworkProxy = {
   /** Sends new connections to this target. */
   leadTo(target: Target): void
   /** Resolves when the fault has happened `times` times. */
-  aim(aim: Aim): Promise<void>
+  aim(aim: CutPoint): Promise<void>
   /** Cancels all faults that have not happened yet. */
   forgetAims(): void
   connections(): number
@@ -47,7 +47,7 @@ export type NetworkProxy = {
 
 export type Target = { host: string; port: number } | { path: string }
 
-type Aimed = Required<Aim> & { hit(): void }
+type Aimed = Required<CutPoint> & { hit(): void }
 
 /** One direction of one connection. It keeps the order of the bytes, even if some are held back or delayed. */
 function makeLane(to: Socket) {
@@ -109,7 +109,7 @@ function makeLink(client: Socket, server: Socket, aims: Aimed[]) {
     }
     if (aim.times === 0) aim.hit()
   }
-  const aimedAt = (at: Aim['at'], transaction: readonly string[] | undefined): Aimed | undefined =>
+  const aimedAt = (at: CutPoint['at'], transaction: readonly string[] | undefined): Aimed | undefined =>
     transaction && aims.find((aim) => aim.at === at && transaction.some((text) => aim.transaction.test(text)))
 
   const passToServer = (chunk: Buffer): void => {

@@ -1,5 +1,5 @@
 import { getHeapSpaceStatistics } from 'node:v8'
-import { giveBackWhenResting, keepHeapSmall } from '#platform/memory'
+import { freeMemoryWhenIdle, keepHeapSmall } from '#platform/memory'
 
 // A program that works and then idles. It prints the size of its young generation after the work, and the first size
 // that is at most a quarter of it.
@@ -15,7 +15,7 @@ for (let n = 0; n < 4_000_000; n += 1) {
 }
 kept = []
 const worked = youngMb()
-if (process.argv[2] !== 'without') giveBackWhenResting()
+if (process.argv[2] !== 'without') freeMemoryWhenIdle()
 setInterval(() => {
   const now = youngMb()
   if (now > worked / 4) return

@@ -2,7 +2,7 @@ import { cp, mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, inject } from 'vitest'
-import { keepChildrenEqual } from '#platform/children/start'
+import { useNormalPriority } from '#platform/children/start'
 import { type Config, readConfig } from '#platform/config'
 import { shareConnections } from '#platform/db/connections'
 import { type Database, openDatabase } from '#platform/db/pool'
@@ -14,7 +14,7 @@ import { type App, makeApp } from '#server/app'
 import { type Answer, type CallOptions, callAt } from './call.ts'
 import { operatorsOfShared } from './operators.ts'
 import { type DatabaseAddress, makeTestDatabase } from './postgres.ts'
-import { watchAnswers } from './statuses.ts'
+import { checkStatuses } from './statuses.ts'
 import { makeTemporaryDirectory } from './temporary.ts'
 
 export { type Answer, type CallOptions, callAt as call } from './call.ts'
@@ -62,7 +62,7 @@ const CHANGES = /^\s*(?:update|delete)\b/i
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
   if (!usesShared) endShared()
   limitCheckPauses(LOOK_EVERY)
-  keepChildrenEqual()
+  useNormalPriority()
   const own = options.database ? undefined : await makeTestDatabase()
   const database = options.database ?? own!
   const directory = options.directory
@@ -94,7 +94,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     newId(),
   ])
   let base = ''
-  const answers = watchAnswers(() => app.routes)
+  const answers = checkStatuses(() => app.routes)
   const app: App = await makeApp({
     config,
     db,

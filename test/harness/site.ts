@@ -11,7 +11,7 @@ import { freshEmail, PASSWORD } from './browser.ts'
 import { chromiumPath, launchChromium } from './chromium.ts'
 import { type Service, type ServiceOptions, startService } from './service.ts'
 import { makeWindows, type Window } from './windows.ts'
-import { join, makePerson, makeWorkspace, type TestPerson } from './world.ts'
+import { addMember, makePerson, makeWorkspace, type TestPerson } from './world.ts'
 
 // The service with its console, and people who use it in a real browser.
 
@@ -112,7 +112,7 @@ async function openSite(options: ServiceOptions): Promise<OpenSite> {
     const workspace = { uuid: fromWire('ws', selected_workspace_id)! }
     const visitor = await visit()
     const person = await makePerson(service, { name, email: visitor.email })
-    await join(service, workspace, person, role)
+    await addMember(service, workspace, person, role)
     return enter(visitor, person, workspace)
   }
 
@@ -128,7 +128,7 @@ async function openSite(options: ServiceOptions): Promise<OpenSite> {
 }
 
 /** Opens another page as the links of the console do, so that no script is loaded or compiled again. */
-export async function follow(page: Page, path: string): Promise<void> {
+export async function navigateTo(page: Page, path: string): Promise<void> {
   await page.evaluate((to) => (self as unknown as Routed).__TSR_ROUTER__.history.push(to), path)
   await page.waitForFunction(() => {
     const { state, history } = (self as unknown as Routed).__TSR_ROUTER__
@@ -155,10 +155,10 @@ export async function writeCode(field: Locator, text: string): Promise<void> {
 /** Polls until a page shows the expected value; a busy machine may need some time. */
 export const eventually = (look: () => Promise<unknown>) => expect.poll(look, { interval: 50 })
 
-export type Line = { base: string; cut(): void; restore(): void; close(): Promise<void> }
+export type BreakableConnection = { base: string; cut(): void; restore(): void; close(): Promise<void> }
 
 /** Creates a connection between browser and service that can be cut. */
-export async function makeLine(target: () => string): Promise<Line> {
+export async function makeBreakableConnection(target: () => string): Promise<BreakableConnection> {
   const open = new Set<Socket>()
   let whole = true
   const server = createServer((from) => {

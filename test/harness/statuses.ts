@@ -5,7 +5,7 @@ import type { AnyRoute } from '#platform/http/route'
 /**
  * Checks that every status that a service returned in a test is described for its operation in the OpenAPI document.
  */
-export function watchAnswers(routes: () => AnyRoute[]) {
+export function checkStatuses(routes: () => AnyRoute[]) {
   const seen = new Map<AnyRoute, Set<number>>()
   return {
     note(route: AnyRoute, status: number): void {

@@ -23,7 +23,7 @@ export const refund = {
   output: { order: { $ref: 'input.order' }, reason: { $ref: 'input.reason' } },
 }
 
-export const asking = (schema: unknown, who?: unknown) => ({
+export const askingWorkflow = (schema: unknown, who?: unknown) => ({
   nodes: [{ id: 'ask', type: 'clarification', args: { question: 'Which colour?', schema, ...(who ? { who } : {}) } }],
   edges: [],
   output: { colour: { $ref: 'nodes.ask.output' } },

@@ -8,7 +8,7 @@ import type { Service } from './service.ts'
 // All other test data is created through the HTTP API.
 
 /** The part of a service that is needed to create test data. */
-export type Surface = Pick<Service, 'sql' | 'call'>
+export type ServiceAccess = Pick<Service, 'sql' | 'call'>
 
 export type TestPerson = {
   /** The uuid; `id` is the same id as the API shows it. */
@@ -25,7 +25,7 @@ export type TestWorkspace = { uuid: string; id: string; company: { uuid: string;
 let counter = 0
 
 export async function makePerson(
-  service: Surface,
+  service: ServiceAccess,
   options: { email?: string; name?: string; orgId?: string } = {},
 ): Promise<TestPerson> {
   const uuid = newId()
@@ -55,11 +55,15 @@ export async function makePerson(
 let operators = 0
 
 /** Creates an operator of a shared service that no other test uses. */
-export const makeOperator = (service: Surface): Promise<TestPerson> =>
+export const makeOperator = (service: ServiceAccess): Promise<TestPerson> =>
   makePerson(service, { email: operatorsOfShared[operators++]! })
 
 /** Creates a company and a workspace that this person owns. */
-export async function makeWorkspace(service: Surface, owner: TestPerson, name = 'Workspace'): Promise<TestWorkspace> {
+export async function makeWorkspace(
+  service: ServiceAccess,
+  owner: TestPerson,
+  name = 'Workspace',
+): Promise<TestWorkspace> {
   const company = newId()
   const workspace = newId()
   await service.sql(
@@ -70,12 +74,12 @@ export async function makeWorkspace(service: Surface, owner: TestPerson, name = 
     `insert into workspaces (workspace_id, company_id, org_id, name) select $1, company_id, org_id, $3 from companies where company_id = $2`,
     [workspace, company, name],
   )
-  await join(service, { uuid: workspace }, owner, 'owner')
+  await addMember(service, { uuid: workspace }, owner, 'owner')
   return { uuid: workspace, id: toWire('ws', workspace), company: { uuid: company, id: toWire('co', company) } }
 }
 
-export async function join(
-  service: Surface,
+export async function addMember(
+  service: ServiceAccess,
   workspace: { uuid: string },
   person: TestPerson,
   role: WorkspaceRole,
@@ -87,7 +91,7 @@ export async function join(
 }
 
 /** Creates one workspace with a person in every role, and a stranger who owns another workspace. */
-export async function makeWorld(service: Surface) {
+export async function makeWorld(service: ServiceAccess) {
   const [owner, member, viewer, guest, stranger] = await Promise.all([
     makePerson(service, { name: 'Olga Owner' }),
     makePerson(service, { name: 'Max Member' }),
@@ -97,9 +101,9 @@ export async function makeWorld(service: Surface) {
   ])
   const workspace = await makeWorkspace(service, owner!, 'Home')
   const elsewhere = await makeWorkspace(service, stranger!, 'Elsewhere')
-  await join(service, workspace, member!, 'member')
-  await join(service, workspace, viewer!, 'viewer')
-  await join(service, workspace, guest!, 'guest')
+  await addMember(service, workspace, member!, 'member')
+  await addMember(service, workspace, viewer!, 'viewer')
+  await addMember(service, workspace, guest!, 'guest')
   return { workspace, elsewhere, owner: owner!, member: member!, viewer: viewer!, guest: guest!, stranger: stranger! }
 }
 

@@ -9,9 +9,9 @@ import {
   connect,
   freePort,
   insertIntoEdge,
+  type NodePort,
   refuseConnection,
   setPositions,
-  type Way,
 } from './document/commands.ts'
 import { type Point, positionKey } from './document/document.ts'
 import { withFirstList } from './document/first-list.ts'
@@ -34,7 +34,7 @@ const onlyOne = (ids: ReadonlySet<string>): string | undefined => (ids.size === 
 export function add(
   store: EditorStore,
   kind: Kind,
-  wish: { at?: Point | undefined; after?: Way | undefined } = {},
+  wish: { at?: Point | undefined; after?: NodePort | undefined } = {},
 ): string | undefined {
   if (store.get().readOnly) return undefined
   const { selection, path } = store.get()
@@ -61,7 +61,7 @@ export function add(
 }
 
 /** Connects two nodes. Returns null on success, otherwise the reason for refusing. */
-export function join(store: EditorStore, from: Way, to: string): string | null {
+export function join(store: EditorStore, from: NodePort, to: string): string | null {
   const refused = refuseConnection(store.graph(), from, to)
   if (refused === null) store.change((doc) => connect(doc, store.get().path, from, to))
   return refused

@@ -13,10 +13,10 @@ import { useDraft } from './draft/use-draft.ts'
 import { Help } from './help.tsx'
 import { Inspector } from './inspector/inspector.tsx'
 import { NewerNotice, Notice, OthersNotice, RestoredNotice } from './notices.tsx'
-import type { Opened } from './opened.ts'
+import type { OpenedWorkflow } from './opened.ts'
 import { Palette } from './palette/palette.tsx'
 import { QuickAdd } from './palette/quick-add.tsx'
-import { Faces } from './presence/faces.tsx'
+import { PresentUsers } from './presence/present-users.tsx'
 import { usePresence } from './presence/use-presence.ts'
 import { ProblemsPanel } from './problems-panel.tsx'
 import { TryProvider } from './run/effects.tsx'
@@ -35,7 +35,7 @@ import { compareWithDraft, VersionsPanel } from './versions/versions-panel.tsx'
 
 export type EditorProps = {
   workflow: Workflow
-  opened: Opened
+  opened: OpenedWorkflow
   readOnly: boolean
   mayRun: boolean
   userId: string
@@ -147,7 +147,7 @@ function Workbench({
       <div data-own-keys className="flex h-dvh min-h-96 flex-col max-lg:h-[calc(100dvh-3.5rem)]" onKeyDown={onKeyDown}>
         <Toolbar
           workflow={workflow}
-          faces={<Faces people={people} />}
+          faces={<PresentUsers people={people} />}
           kept={draft.kept}
           mayRun={mayRun}
           starting={run.starting}

@@ -8,7 +8,7 @@ import { useMe, useRole } from '#web/session.tsx'
 import { useTitle } from '#web/ui/page.tsx'
 import { ErrorState, Loading } from '#web/ui/states.tsx'
 import { Editor } from './editor.tsx'
-import { type Opened, openWorkflow } from './opened.ts'
+import { type OpenedWorkflow, openWorkflow } from './opened.ts'
 
 /** The editor of a workflow; `?execution=` shows the data of one execution on its canvas. */
 export function EditorPage() {
@@ -40,7 +40,7 @@ function Opening({ workflow, palette }: { workflow: Workflow; palette: Palette }
   const { execution, comments } = useSearch({ strict: false }) as { execution?: string; comments?: string }
   const role = roleIn(workflow, userId)
   const readOnly = !mayChange(role)
-  const [opened, setOpened] = useState<Opened | null>(null)
+  const [opened, setOpened] = useState<OpenedWorkflow | null>(null)
   const [error, setError] = useState<unknown>(null)
   const { workflow_id: workflowId } = workflow
   // Readers see the active version. For a user who can edit, activating a version must not change the open document.

@@ -3,12 +3,12 @@ import { api } from '#web/api.ts'
 import { findVersion } from '#web/features/workflows/versions-of.ts'
 import { type Doc, emptyDoc, sameDoc } from './document/document.ts'
 import { openDoc } from './document/open.ts'
-import { draftKey, dropDraft, readDraft } from './draft/draft.ts'
+import { deleteDraft, draftKey, readDraft } from './draft/draft.ts'
 import { type Kinds, readKinds } from './kinds.ts'
 import type { Base } from './store.ts'
 
 /** The initial data of an editor. */
-export type Opened = { doc: Doc; base: Base | null; kinds: Kinds; restoredAt: string | null }
+export type OpenedWorkflow = { doc: Doc; base: Base | null; kinds: Kinds; restoredAt: string | null }
 
 /** Opens the newest version, or its draft stored on this device. */
 export async function openWorkflow(options: {
@@ -18,7 +18,7 @@ export async function openWorkflow(options: {
   userId: string
   palette: Palette
   readOnly: boolean
-}): Promise<Opened> {
+}): Promise<OpenedWorkflow> {
   const { workflowId, activeVersionId, userId, readOnly } = options
   const [{ items, next_cursor }, alone] = await Promise.all([
     api.listVersions({ workflow_id: workflowId, limit: 10 }),
@@ -30,14 +30,14 @@ export async function openWorkflow(options: {
     (activeVersionId ? await findVersion(workflowId, activeVersionId, next_cursor) : null)
   const newest = (readOnly ? await active() : null) ?? items[0]
   const base = newest ? await toBase(newest, kinds) : null
-  const fresh: Opened = { doc: base?.doc ?? emptyDoc(), base, kinds, restoredAt: null }
+  const fresh: OpenedWorkflow = { doc: base?.doc ?? emptyDoc(), base, kinds, restoredAt: null }
   if (readOnly) return fresh
   const key = draftKey(userId, workflowId)
   const draft = readDraft(localStorage, key)
   if (!draft) return fresh
   const doc = await openDoc(draft.doc, kinds.table)
   if (sameDoc(doc, base?.doc ?? emptyDoc())) {
-    dropDraft(localStorage, key)
+    deleteDraft(localStorage, key)
     return fresh
   }
   // The base of the draft, if it is not the newest version: the editor then reports a newer version.

@@ -1,7 +1,7 @@
 import { createContext, useContext, useSyncExternalStore } from 'react'
-import type { Effects } from '#model/touch'
+import type { Effects } from '#model/node-access'
 import type { Execution } from '#sdk/types.generated'
-import type { Way } from './document/commands.ts'
+import type { NodePort } from './document/commands.ts'
 import type { Comparison } from './document/compare.ts'
 import {
   type Doc,
@@ -23,7 +23,7 @@ export type Selection = { nodes: ReadonlySet<string>; edges: ReadonlySet<string>
 export type Base = { version_id: string; number: number; doc: Doc }
 export type Panel = 'versions' | 'problems' | 'comments' | null
 export type QuickAdd =
-  | { mode: 'add'; at?: Point; after?: Way }
+  | { mode: 'add'; at?: Point; after?: NodePort }
   | { mode: 'connect'; from: string }
   | { mode: 'find' }
   | null

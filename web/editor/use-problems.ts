@@ -16,10 +16,10 @@ export function useLiveCheck(): void {
   useEffect(() => {
     let current = true
     const timer = setTimeout(async () => {
-      const { check, doubts } = await loadCheck()
+      const { check, warnings } = await loadCheck()
       if (!current) return
       const issues = check(doc, store.kinds.table)
-      const warned = doubts(doc, store.kinds.table)
+      const warned = warnings(doc, store.kinds.table)
       store.set({
         problems: [
           ...issues.map((issue) => toProblem(doc, issue)),

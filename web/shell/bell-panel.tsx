@@ -8,7 +8,7 @@ import { Button } from '#web/ui/button.tsx'
 import { cx } from '#web/ui/cx.ts'
 import { SafeLink } from '#web/ui/safe-link.tsx'
 import { RelativeTime, TextWithTimes } from '#web/ui/time.tsx'
-import { saidNotice } from '#web/words/said.ts'
+import { translateNotice } from '#web/words/messages.ts'
 import { useLiveNotifications } from './live-notifications.tsx'
 
 /** The panel of the bell, initially open. */
@@ -55,7 +55,7 @@ export function BellPanel({ trigger, side }: { trigger: ReactElement; side: 'top
                     >
                       <span className="flex items-baseline gap-2">
                         <span className={cx('min-w-0 flex-1 break-words', !item.read && 'font-semibold')}>
-                          {saidNotice(item).title}
+                          {translateNotice(item).title}
                         </span>
                         <span className="shrink-0 text-xs text-ink-3">
                           <RelativeTime at={item.created_at} />
@@ -63,7 +63,7 @@ export function BellPanel({ trigger, side }: { trigger: ReactElement; side: 'top
                       </span>
                       {item.body && (
                         <span className="line-clamp-2 text-ink-2">
-                          <TextWithTimes text={saidNotice(item).body ?? ''} />
+                          <TextWithTimes text={translateNotice(item).body ?? ''} />
                         </span>
                       )}
                     </SafeLink>

@@ -5,7 +5,7 @@ import { api, invalidate } from '#web/api.ts'
 import { useMaybeMe } from '#web/session.tsx'
 import { timesInWords } from '#web/ui/time-words.ts'
 import { toast } from '#web/ui/toast.tsx'
-import { saidNotice } from '#web/words/said.ts'
+import { translateNotice } from '#web/words/messages.ts'
 
 // One socket for everything that concerns the user. Its events also refresh the lists that they make stale.
 
@@ -75,7 +75,7 @@ export function LiveNotifications({ children }: { children: ReactNode }) {
         if (frame.type === 'notification.created') {
           const notice = frame.data as Notification
           const { link, data } = notice
-          const { title, body } = saidNotice(notice)
+          const { title, body } = translateNotice(notice)
           // Delayed: an execution started here is shown at about the same time as its first question arrives.
           setTimeout(() => {
             if (link !== location.pathname && !isInSight(String(data.execution_id)))

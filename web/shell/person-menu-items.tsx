@@ -2,7 +2,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { BookOpen, Keyboard, LogOut, UserRound } from 'lucide-react'
 import { type ReactElement, useState } from 'react'
 import { account } from '#web/api.ts'
-import { begin, type Person } from '#web/session.tsx'
+import { type Person, resetSession } from '#web/session.tsx'
 import { Menu, MenuChoice, MenuGroup, MenuItem, MenuSeparator } from '#web/ui/menu.tsx'
 import { toast } from '#web/ui/toast.tsx'
 import { chooseLanguage, type Language, languages, readLanguage } from '#web/words/language.ts'
@@ -22,7 +22,7 @@ export function PersonMenuItems({ me, trigger }: { me: Person; trigger: ReactEle
     try {
       await account.signOut()
       await navigate({ to: '/sign-in' })
-      await begin()
+      await resetSession()
     } catch (error) {
       toast.failed('Could not sign out', error)
     }

@@ -30,7 +30,7 @@ const POINT_EVERY = 1_000
 let isPointing = false
 
 /** Reports the pointer position on the canvas, for a page that others view too. */
-export function pointAt(pointer: Pointer): void {
+export function reportPointer(pointer: Pointer): void {
   if (place === null) return
   place = { ...place, pointer }
   if (isPointing) return
@@ -75,7 +75,7 @@ export function useRenewedPresence(workspaceId: string | undefined): void {
 }
 
 /** For a page: shows colleagues that the user has this workflow open. */
-export function usePlace(workflow_id: string): void {
+export function useOpenWorkflowPresence(workflow_id: string): void {
   useEffect(() => {
     place = { workflow_id }
     void say()

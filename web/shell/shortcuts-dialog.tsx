@@ -1,5 +1,5 @@
 import { Dialog } from '#web/ui/dialog.tsx'
-import { places } from './places.ts'
+import { shortcutPages } from './shortcut-pages.ts'
 
 const onPages: [keys: string, what: string][] = [
   ['j / k', 'Next and previous approval'],
@@ -11,7 +11,7 @@ const onPages: [keys: string, what: string][] = [
 export const ShortcutsDialog = ({ onClose }: { onClose(): void }) => (
   <Dialog open onClose={onClose} title="Keyboard shortcuts">
     <dl className="grid grid-cols-[auto_1fr] gap-x-6 gap-y-2">
-      {Object.entries(places).map(([key, { label }]) => (
+      {Object.entries(shortcutPages).map(([key, { label }]) => (
         <Row key={key} keys={`g ${key}`} what={label} />
       ))}
       {onPages.map(([keys, what]) => (

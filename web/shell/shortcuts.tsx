@@ -1,6 +1,6 @@
 import { useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, useState } from 'react'
-import { places } from './places.ts'
+import { shortcutPages } from './shortcut-pages.ts'
 
 const ShortcutsDialog = lazy(() =>
   import('./shortcuts-dialog.tsx').then((module) => ({ default: module.ShortcutsDialog })),
@@ -29,7 +29,7 @@ export function Shortcuts() {
     const show = (): void => setOpen(true)
     const onKey = (event: KeyboardEvent): void => {
       if (isTyping(event)) return
-      const place = places[event.key]
+      const place = shortcutPages[event.key]
       if (event.key === '?') show()
       else if (event.key === 'g') leading = event.timeStamp
       else if (place && leading > 0 && event.timeStamp - leading < 1500) {

@@ -3,25 +3,25 @@ import { LoaderCircle, type LucideIcon, Pencil, Trash2 } from 'lucide-react'
 import type { ComponentProps, ReactNode } from 'react'
 import { cx } from './cx.ts'
 
-export type ButtonLook = 'primary' | 'secondary' | 'quiet' | 'danger'
+export type ButtonVariant = 'primary' | 'secondary' | 'quiet' | 'danger'
 type Size = 'medium' | 'small'
 
-const looks: Record<ButtonLook, string> = {
+const variants: Record<ButtonVariant, string> = {
   primary: 'bg-accent text-accent-ink hover:bg-accent-strong border-transparent',
   secondary: 'bg-surface text-ink border-line hover:bg-hover',
   quiet: 'bg-transparent text-ink-2 border-transparent hover:bg-hover hover:text-ink',
   danger: 'bg-danger text-danger-ink border-transparent hover:opacity-90',
 }
 
-export const buttonClass = (look: ButtonLook = 'secondary', size: Size = 'medium'): string =>
+export const buttonClass = (look: ButtonVariant = 'secondary', size: Size = 'medium'): string =>
   cx(
     'inline-flex shrink-0 items-center justify-center gap-1.5 rounded-md border font-medium whitespace-nowrap transition-colors',
     'disabled:opacity-55 disabled:pointer-events-none aria-disabled:opacity-55',
     size === 'small' ? 'h-7 px-2 text-xs' : 'h-9 px-3 text-sm',
-    looks[look],
+    variants[look],
   )
 
-type Own = { look?: ButtonLook; size?: Size; icon?: LucideIcon; children?: ReactNode }
+type Own = { look?: ButtonVariant; size?: Size; icon?: LucideIcon; children?: ReactNode }
 export type ButtonProps = Own & { pending?: boolean } & ComponentProps<'button'>
 
 export function Button({ look, size, icon: Icon, pending = false, children, className, ...rest }: ButtonProps) {

@@ -5,8 +5,8 @@ import { Switch as BaseSwitch } from '@base-ui/react/switch'
 import { Check } from 'lucide-react'
 import { type ComponentProps, type ReactNode, useState } from 'react'
 import { HeddleProblem } from '#sdk/problems'
-import { said } from '#web/words/said.ts'
-import { Button, type ButtonLook } from './button.tsx'
+import { translateMessage } from '#web/words/messages.ts'
+import { Button, type ButtonVariant } from './button.tsx'
 import { cx } from './cx.ts'
 
 // A form shows the service's errors in place: `errors[].path` at the field of that name, the rest above the button.
@@ -18,7 +18,7 @@ export type FormProps<Values> = {
   onSubmit(values: Values): Promise<unknown>
   children: ReactNode
   submit: ReactNode
-  look?: ButtonLook
+  look?: ButtonVariant
   onCancel?: () => void
   /** Additional content to the left of the buttons. */
   aside?: ReactNode
@@ -79,13 +79,13 @@ function refusalOf(
   const errors: Record<string, string> = {}
   const elsewhere: string[] = []
   for (const { path, message: given } of error.errors) {
-    const message = said(given)
+    const message = translateMessage(given)
     const name = path.split('/')[1] ?? ''
     if (name in values) errors[name] ??= message.charAt(0).toUpperCase() + message.slice(1)
     else elsewhere.push(path === '' ? message : `${path.slice(1)}: ${message}`)
   }
   const placed = Object.keys(errors).length > 0 && elsewhere.length === 0
-  return { errors, message: placed ? null : elsewhere.join('; ') || said(error.message) }
+  return { errors, message: placed ? null : elsewhere.join('; ') || translateMessage(error.message) }
 }
 
 export type FieldProps = {

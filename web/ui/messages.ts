@@ -1,13 +1,13 @@
 import { HeddleProblem } from '#sdk/problems'
-import { said } from '#web/words/said.ts'
+import { translateMessage } from '#web/words/messages.ts'
 
 /** Returns the message for the user about a failure. */
 export function messageOf(error: unknown): string {
   if (error instanceof HeddleProblem) {
     const details = error.errors.map(({ path, message }) =>
-      path === '' ? said(message) : `${path.slice(1)} ${said(message)}`,
+      path === '' ? translateMessage(message) : `${path.slice(1)} ${translateMessage(message)}`,
     )
-    return details.length > 0 ? details.join('; ') : said(error.message)
+    return details.length > 0 ? details.join('; ') : translateMessage(error.message)
   }
   if (error instanceof TypeError) return 'Cannot reach the service. Check your connection and try again.'
   return error instanceof Error ? error.message : 'Something went wrong. Try again.'

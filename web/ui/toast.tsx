@@ -3,13 +3,13 @@ import { messageOf } from './messages.ts'
 // Messages in a corner. The component that shows them is loaded with the first message, and then receives the waiting
 // messages.
 
-export type Told = { kind: 'done' | 'tell' | 'failed'; title: string; description?: string | undefined }
+export type ToastMessage = { kind: 'done' | 'tell' | 'failed'; title: string; description?: string | undefined }
 
-const waiting: Told[] = []
-let show: ((told: Told) => void) | undefined
+const waiting: ToastMessage[] = []
+let show: ((told: ToastMessage) => void) | undefined
 let wake = (): void => {}
 
-function tell(told: Told): void {
+function tell(told: ToastMessage): void {
   if (show) show(told)
   else {
     waiting.push(told)
@@ -25,7 +25,7 @@ export const toast = {
     tell({ kind: 'failed', title, description: error === undefined ? undefined : messageOf(error) }),
 }
 
-export function connectToaster(next: (told: Told) => void): () => void {
+export function connectToaster(next: (told: ToastMessage) => void): () => void {
   show = next
   for (const told of waiting.splice(0)) next(told)
   return () => {

@@ -2,14 +2,14 @@ import { Toast as Base } from '@base-ui/react/toast'
 import { CircleAlert, CircleCheck, Info, X } from 'lucide-react'
 import { useEffect } from 'react'
 import { IconButton } from './button.tsx'
-import { connectToaster, type Told } from './toast.tsx'
+import { connectToaster, type ToastMessage } from './toast.tsx'
 
 const manager = Base.createToastManager()
 
 /** How long each kind stays, in ms; failures stay longer so that they can be read. */
-const stays: Record<Told['kind'], number> = { done: 4_000, tell: 7_000, failed: 10_000 }
+const stays: Record<ToastMessage['kind'], number> = { done: 4_000, tell: 7_000, failed: 10_000 }
 
-const add = ({ kind, title, description }: Told): void =>
+const add = ({ kind, title, description }: ToastMessage): void =>
   void manager.add({
     title,
     description,

@@ -1,7 +1,7 @@
 import type { JsonObject } from '#model/definition'
 import { isForbiddenKey } from '#model/json'
 import type { Exit } from '../flow.ts'
-import { listOf, objectOf } from '../loose.ts'
+import { listOf, objectOf } from '../lenient.ts'
 import { celOut, fieldsOut, pathOut, textOf } from '../out.ts'
 import type { Step } from '../step.ts'
 

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
 import { type Exit, outputOf } from '../flow.ts'
-import { objectOf } from '../loose.ts'
+import { objectOf } from '../lenient.ts'
 import { celOut, fieldsOut, type Out, pathOut } from '../out.ts'
 import type { Place, Step } from '../step.ts'
 import { asGeminiAnswer, type Credential, fieldName, fileOfItem, givenFile, inBase64 } from './media-file.ts'

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
 import { NotConvertible } from '../js-ast.ts'
-import { listOf } from '../loose.ts'
+import { listOf } from '../lenient.ts'
 import { truth } from '../out.ts'
 import type { Scope } from '../scope.ts'
 import type { Step } from '../step.ts'

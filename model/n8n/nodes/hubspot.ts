@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
 import { type Exit, outputOf } from '../flow.ts'
-import { listOf, objectOf } from '../loose.ts'
+import { listOf, objectOf } from '../lenient.ts'
 import type { Out } from '../out.ts'
 import type { Scope } from '../scope.ts'
 import type { Place, Step } from '../step.ts'

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
-import { objectOf } from '../loose.ts'
+import { objectOf } from '../lenient.ts'
 import { celOut, type Out, textOf } from '../out.ts'
 import type { Scope } from '../scope.ts'
 import type { Attached, Step } from '../step.ts'

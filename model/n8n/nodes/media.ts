@@ -1,6 +1,6 @@
 import type { Json } from '#model/definition'
 import { type Exit, outputOf } from '../flow.ts'
-import { objectOf } from '../loose.ts'
+import { objectOf } from '../lenient.ts'
 import { fieldsOut, type Out, pathOut } from '../out.ts'
 import type { Place, Step } from '../step.ts'
 import { geminiMedia } from './gemini.ts'

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '#model/definition'
 import { type Exit, outputOf } from '../flow.ts'
 import { NotConvertible } from '../js-ast.ts'
-import { listOf, objectOf } from '../loose.ts'
+import { listOf, objectOf } from '../lenient.ts'
 import { celOut, fieldsOut, member, type Out, pathOut, textOf } from '../out.ts'
 import type { Scope } from '../scope.ts'
 import type { Place, Step } from '../step.ts'

@@ -5,7 +5,7 @@ import { fromWire, newId } from '#platform/ids'
 import { fiftyTimes } from '#test/harness/fifty-times'
 import { useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
-import { join, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
+import { addMember, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
 import { makeGates } from './gates.ts'
 import { makeQuestions } from './questions.ts'
 import * as store from './store.ts'
@@ -116,7 +116,7 @@ describe('gates', () => {
 
   test('a CEL quorum counts people; a single rejection from a veto role rejects the gate', async () => {
     const third = await makePerson(service())
-    await join(service(), world.workspace, third, 'member')
+    await addMember(service(), world.workspace, third, 'member')
     const approvers = [person(world.member), person(world.viewer), person(third)]
     const { execution, gate } = await openGate({
       approvers,
@@ -240,7 +240,7 @@ describe('gates', () => {
 
   test('a delegation is audited, can be delegated back, and returns to the approver when the delegate leaves', async () => {
     const colleague = await makePerson(service())
-    await join(service(), world.workspace, colleague, 'member')
+    await addMember(service(), world.workspace, colleague, 'member')
     const { gate } = await openGate({ approvers: [person(world.viewer)], quorum: 'any' })
     const hand = (from: TestPerson, to: TestPerson) =>
       from.call('POST', `/api/approvals/${gate.request_id}/delegate`, { body: { user_id: to.id } })
@@ -289,7 +289,7 @@ describe('gates', () => {
 
   test('when a person leaves, a gate locked by a vote is rechecked after the vote, and other gates do not wait for it', async () => {
     const leaver = await makePerson(service())
-    await join(service(), world.workspace, leaver, 'member')
+    await addMember(service(), world.workspace, leaver, 'member')
     const [held, free] = [
       await openGate({ approvers: [person(leaver)], quorum: 'any' }),
       await openGate({ approvers: [person(leaver)], quorum: 'any' }),
@@ -312,7 +312,7 @@ describe('gates', () => {
 
   test('a gate that waited only for a person who leaves opens', async () => {
     const leaver = await makePerson(service())
-    await join(service(), world.workspace, leaver, 'member')
+    await addMember(service(), world.workspace, leaver, 'member')
     const { execution, gate } = await openGate({ approvers: [person(world.member), person(leaver)], quorum: 'all' })
     expect((await vote(world.member, gate)).status).toBe(201)
     await service().sql('delete from memberships where user_id = $1', [leaver.uuid])
@@ -322,7 +322,7 @@ describe('gates', () => {
 
   test('gates and questions of a map name the item to which they belong', async () => {
     const me = await makePerson(service())
-    await join(service(), world.workspace, me, 'member')
+    await addMember(service(), world.workspace, me, 'member')
     const body = {
       nodes: [
         { id: 'gate', type: 'approval', args: { title: 'Go?', policy: { approvers: [person(me)] } } },
@@ -347,7 +347,7 @@ describe('gates', () => {
 
   test('a page of gates needs no more queries than one gate', async () => {
     const me = await makePerson(service())
-    await join(service(), world.workspace, me, 'member')
+    await addMember(service(), world.workspace, me, 'member')
     for (let n = 0; n < 4; n++) await openGate({ approvers: [person(me)], quorum: 'any' })
     const asked = async (limit: number): Promise<number> =>
       service().db.tenant({ workspaceId: world.workspace.uuid, userId: null }, async (tx) => {
@@ -404,7 +404,7 @@ describe('gates', () => {
 
   test('teams and roles can approve; people who leave lose their vote, and a gate that no person can open is reported', async () => {
     const leaver = await makePerson(service())
-    await join(service(), world.workspace, leaver, 'member')
+    await addMember(service(), world.workspace, leaver, 'member')
     const team = (await world.owner.call('POST', '/api/teams', { body: { name: 'Finance' } })).body
     await world.owner.call('POST', `/api/teams/${team.team_id}/add_users`, { body: { user_ids: [leaver.id] } })
     const { gate } = await openGate({ approvers: [{ kind: 'team', id: team.team_id }], quorum: 'any' })
@@ -431,7 +431,7 @@ describe('gates', () => {
 
   test('the inbox lists the gates that wait for the caller, soonest due first and without a due time last', async () => {
     const me = await makePerson(service())
-    await join(service(), world.workspace, me, 'member')
+    await addMember(service(), world.workspace, me, 'member')
     const late = await openGate({ approvers: [person(me)], quorum: 'any', due_in_s: 9000 })
     const never = await openGate({ approvers: [person(me)], quorum: 'any' })
     const soon = await openGate({ approvers: [person(me)], quorum: 'any', due_in_s: 3000 })

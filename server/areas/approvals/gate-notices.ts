@@ -1,5 +1,5 @@
 import type { Tx } from '#platform/db/pool'
-import { deliverEvent, settleMatters } from '#platform/events'
+import { deliverEvent, settleNoticesAbout } from '#platform/events'
 import { toWire } from '#platform/ids'
 import type * as store from './store.ts'
 import { gateIsSatisfiable, type VotingState } from './tally.ts'
@@ -22,7 +22,7 @@ export async function notifyVoters(tx: Tx, gate: store.Gate, kind: string, title
 
 /** Updates the notifications of everyone who was asked with the outcome. */
 export const settleNotices = (tx: Tx, workspaceId: string, requestIds: string[], outcome: string): Promise<void> =>
-  settleMatters(
+  settleNoticesAbout(
     tx,
     workspaceId,
     requestIds.map((id) => toWire('apr', id)),

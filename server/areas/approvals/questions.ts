@@ -10,7 +10,7 @@ import { checkSchema } from '#model/json-schema-check'
 import type { AccessLevel } from '#platform/access/rules'
 import type { Database, Tx } from '#platform/db/pool'
 import { invalid, type Problem, problem, unknownReference } from '#platform/errors'
-import { deliverEvent, settleMatters } from '#platform/events'
+import { deliverEvent, settleNoticesAbout } from '#platform/events'
 import type { Context } from '#platform/http/context'
 import type { ListInput } from '#platform/http/list'
 import { toWire } from '#platform/ids'
@@ -111,7 +111,7 @@ async function notify(tx: Tx, row: Row, kind: string, title: string): Promise<vo
 async function close(engine: GetEngine, tx: Tx, row: Row, answer: Json, by: Answerer): Promise<void> {
   store.sendAnswer(tx, row, answer, by)
   // Runs while the message to the execution is sent, so that an answer needs no additional round trip.
-  const settled = settleMatters(tx, row.workspace_id, [matterOf(row)], `Answered by ${by.name}`)
+  const settled = settleNoticesAbout(tx, row.workspace_id, [matterOf(row)], `Answered by ${by.name}`)
   const answered = { ...row, status: 'answered' as const, answer, answered_by: by.id, answered_by_name: by.name }
   signalExecution(engine, tx, answered, { isLast: true })
   await settled
@@ -180,7 +180,7 @@ async function questionDue(deps: QuestionDependencies, wait: store.WhereAsked): 
       return { dueAt: escalated.due_at }
     }
     await store.markExpired(tx, row)
-    await settleMatters(tx, row.workspace_id, [matterOf(row)], 'The time to answer has passed')
+    await settleNoticesAbout(tx, row.workspace_id, [matterOf(row)], 'The time to answer has passed')
     signalExecution(deps.engine, tx, { ...row, status: 'expired' })
     return { dueAt: null }
   })
@@ -189,7 +189,7 @@ async function questionDue(deps: QuestionDependencies, wait: store.WhereAsked): 
 /** Cancels the open questions of the execution, or of the node at `path`, after it has ended. */
 async function cancelOpen(tx: Tx, workspaceId: string, executionId: string, path?: string): Promise<void> {
   const cancelled = await store.cancelOpen(tx, workspaceId, executionId, path)
-  await settleMatters(tx, workspaceId, cancelled.map(matterOf), 'Withdrawn: the execution no longer waits for it')
+  await settleNoticesAbout(tx, workspaceId, cancelled.map(matterOf), 'Withdrawn: the execution no longer waits for it')
 }
 
 type AnswerArgs = Parameters<typeof answer> extends [unknown, ...infer Rest] ? Rest : never

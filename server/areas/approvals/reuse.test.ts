@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
-import { join, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
+import { addMember, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
 import { reuseOf } from './reuse.ts'
 
 const service = useSharedService()
@@ -65,7 +65,7 @@ const answeredIn = async (execution: string): Promise<Event> => {
 
 async function colleague(name: string): Promise<TestPerson> {
   const person = await makePerson(service(), { name })
-  await join(service(), world.workspace, person, 'member')
+  await addMember(service(), world.workspace, person, 'member')
   return person
 }
 

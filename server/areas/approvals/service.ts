@@ -5,11 +5,11 @@ import type { FindAccessLevel } from '#platform/access/check'
 import { recordAudit } from '#platform/audit'
 import { isUniqueViolation, type Tx } from '#platform/db/pool'
 import { invalid, problem, unknownReference } from '#platform/errors'
-import { deliverEvent, settleMatters } from '#platform/events'
+import { deliverEvent, settleNoticesAbout } from '#platform/events'
 import type { Context } from '#platform/http/context'
 import type { ListInput } from '#platform/http/list'
 import { decodeCursor, isUuid, toPage } from '#platform/http/page'
-import { fromWire, NOWHERE, newId, toWire } from '#platform/ids'
+import { fromWire, newId, toWire, UNKNOWN_ID } from '#platform/ids'
 import { bindVerbs } from '#platform/verbs'
 import { reasonToExclude } from './excluded.ts'
 import type { Gates } from './gates.ts'
@@ -74,7 +74,7 @@ async function record(
     },
   )
   if (row.voter_kind === 'human')
-    await settleMatters(
+    await settleNoticesAbout(
       tx,
       gate.workspace_id,
       [toWire('apr', gate.request_id)],
@@ -252,7 +252,7 @@ export async function delegateVote(
 }
 
 export async function listAgreement(ctx: Context, { workflow_id, cursor, limit }: AgreementQuery) {
-  const wanted = workflow_id === undefined ? null : (fromWire('wf', workflow_id) ?? NOWHERE)
+  const wanted = workflow_id === undefined ? null : (fromWire('wf', workflow_id) ?? UNKNOWN_ID)
   const rows = await voting.listAgreement(
     ctx.tx,
     ctx.workspace.workspace_id,

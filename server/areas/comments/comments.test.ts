@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { useSharedService } from '#test/harness/service'
-import { join, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
+import { addMember, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
 
 const service = useSharedService()
 let world: World
@@ -11,7 +11,7 @@ let path: string
 beforeAll(async () => {
   world = await makeWorld(service())
   colleague = await makePerson(service(), { name: 'Grace' })
-  await join(service(), world.workspace, colleague, 'member')
+  await addMember(service(), world.workspace, colleague, 'member')
   const made = await world.owner.call('POST', '/api/workflows', {
     body: { name: 'Orders', definition: { nodes: [], edges: [] } },
   })

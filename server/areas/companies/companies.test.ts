@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { fromWire } from '#platform/ids'
 import { fiftyTimes } from '#test/harness/fifty-times'
 import { useSharedService } from '#test/harness/service'
-import { join, makeOperator, makePerson, makeWorkspace, makeWorld, type World } from '#test/harness/world'
+import { addMember, makeOperator, makePerson, makeWorkspace, makeWorld, type World } from '#test/harness/world'
 
 const service = useSharedService()
 let world: World
@@ -62,7 +62,7 @@ describe('companies', () => {
     const body = { name: 'Second', company_id: first.company.id }
     const { body: second } = await founder.call('POST', '/api/workspaces', { body })
     for (const uuid of [first.uuid, fromWire('ws', second.workspace_id)!])
-      await join(service(), { uuid }, successor, 'owner')
+      await addMember(service(), { uuid }, successor, 'owner')
     const remove = (workspace: string) => successor.call('DELETE', `/api/workspaces/${workspace}/members/${founder.id}`)
 
     expect((await remove(first.id)).status).toBe(204)

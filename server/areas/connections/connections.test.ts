@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { type Answer, startService, useService } from '#test/harness/service'
-import { isWhole, slow } from '#test/harness/slow'
+import { isSlowRun, slow } from '#test/harness/slow'
 import { until } from '#test/harness/until'
 import { makeWorld, type TestPerson, type World } from '#test/harness/world'
 
@@ -136,10 +136,10 @@ describe('a connection', () => {
       for (const more of [
         { config: { ...config(), host, port: canaryPort } },
         // All kinds use the same check. Starting a process of a vendor's client takes seconds.
-        ...(isWhole || host === '2130706433'
+        ...(isSlowRun || host === '2130706433'
           ? [{ kind: 'clickhouse', config: { host, port: canaryPort, https: false }, secrets: { password: SECRET } }]
           : []),
-        ...(isWhole
+        ...(isSlowRun
           ? [{ kind: 'databricks', config: { host, port: canaryPort, http_path: '/sql' }, secrets: { token: SECRET } }]
           : []),
       ]) {
@@ -158,7 +158,7 @@ describe('a connection', () => {
         secrets: { password: SECRET },
       },
     ]
-    for (const more of isWhole ? byAddress : []) expect((await connect(more)).body.code).toBe('probe_failed')
+    for (const more of isSlowRun ? byAddress : []) expect((await connect(more)).body.code).toBe('probe_failed')
     expect(caught).toEqual([])
   })
 
@@ -470,7 +470,7 @@ describe('DuckDB', () => {
       `select * from glob('/*')`,
     ]
     await Promise.all(
-      (isWhole ? [...few, ...more] : few).map(async (query) => {
+      (isSlowRun ? [...few, ...more] : few).map(async (query) => {
         const refused = await capture(await attach(id, { query }))
         expect([query, refused.status, refused.body.code]).toEqual([query, 422, 'probe_failed'])
       }),

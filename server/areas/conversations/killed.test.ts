@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { letServiceIn, type Program, startProgram } from '#test/harness/program'
+import { allowServiceConnections, type Program, startProgram } from '#test/harness/program'
 import { type Answer, call, type Service, startService } from '#test/harness/service'
-import { isWhole } from '#test/harness/slow'
+import { isSlowRun } from '#test/harness/slow'
 import { makeTemporaryDirectory } from '#test/harness/temporary'
 import { until } from '#test/harness/until'
 import { makeTemplate, makeToken, makeWorkflow, refund } from '#test/harness/widget'
@@ -9,8 +9,8 @@ import { makeWorld } from '#test/harness/world'
 
 // Servers are killed while visitors talk. Each visitor repeats every unanswered request with the same key.
 
-const VISITORS = isWhole ? 8 : 4
-const KILLS = isWhole ? 2 : 1
+const VISITORS = isSlowRun ? 8 : 4
+const KILLS = isSlowRun ? 2 : 1
 /** A program takes seconds to start, and much longer on a busy machine. */
 const PATIENCE = 120_000
 const MESSAGES = ['Hello', 'I want a refund', 'order 1042', 'it came late']
@@ -30,7 +30,7 @@ const start = async (): Promise<void> => {
     HEDDLE_DEMO: 'off',
   })
   base = await program.ready
-  await letServiceIn(service)
+  await allowServiceConnections(service)
 }
 
 beforeAll(async () => {

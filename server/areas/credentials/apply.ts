@@ -3,7 +3,7 @@ import type { OutgoingCredential } from '#platform/outgoing/credential'
 import { OutgoingFailure } from '#platform/outgoing/failure'
 import { checkHeader, type Hop } from '#platform/outgoing/hops'
 import { makeMask } from '#platform/outgoing/mask'
-import { makeVeil } from '#platform/wall/veil'
+import { makePlaceholderCredential } from '#platform/wall/placeholders'
 import type { Secrets } from './box.ts'
 import { hostAllowed } from './hosts.ts'
 import { type CredentialKind, isOAuth } from './kinds.ts'
@@ -148,7 +148,7 @@ export function makeOutgoingCredential(
   return {
     ...base,
     apply: (hop) => applyTo(hop, opened),
-    veiled: () => makeVeil({ ...opened, secrets: veiledValues(opened) }, base, newer),
+    veiled: () => makePlaceholderCredential({ ...opened, secrets: veiledValues(opened) }, base, newer),
     ...(opened.kind === 'tls_client' && { clientCertificate: { cert: certificate ?? '', key: private_key ?? '' } }),
     ...(renew && { renew }),
   }

@@ -1,7 +1,7 @@
 import type { WatchModel } from '#areas/insights/metering'
 import type { ChooseModel } from '#engine/credentials'
 import { MINUTE } from '#platform/clock'
-import { fromWire, NOWHERE } from '#platform/ids'
+import { fromWire, UNKNOWN_ID } from '#platform/ids'
 import type { Outgoing } from '#platform/outgoing/outgoing'
 import { lazyModel } from '#providers/llm/configured'
 import { withFallback } from '#providers/llm/fallback'
@@ -50,7 +50,7 @@ export const makeChooseModel =
   (parts: ModelParts): ChooseModel =>
   async (wanted) => {
     const { workspaceId, principal, credentialId, fallbackCredentialId } = wanted
-    const uuidOf = (named: string): string => fromWire('cred', named) ?? NOWHERE
+    const uuidOf = (named: string): string => fromWire('cred', named) ?? UNKNOWN_ID
     if (credentialId !== undefined) {
       const first = await openModel(parts, wanted, uuidOf(credentialId), principal)
       if (fallbackCredentialId === undefined) return first

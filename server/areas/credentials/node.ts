@@ -1,6 +1,6 @@
 import type { ChooseModel, OpenCredential } from '#engine/credentials'
 import { NodeFailure } from '#engine/node'
-import { fromWire, NOWHERE } from '#platform/ids'
+import { fromWire, UNKNOWN_ID } from '#platform/ids'
 import { CredentialRefused, type ResolveParts, resolveCredential } from './use.ts'
 
 const asNodeFailure = (error: unknown): unknown =>
@@ -15,7 +15,7 @@ export const makeOpenCredential =
     try {
       const { credential } = await resolveCredential(parts, {
         workspaceId,
-        credentialId: fromWire('cred', credentialId) ?? NOWHERE,
+        credentialId: fromWire('cred', credentialId) ?? UNKNOWN_ID,
         principal: { executionId, principalId },
       })
       return credential

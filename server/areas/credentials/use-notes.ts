@@ -1,7 +1,7 @@
 import { SECOND } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
 import type { Logger } from '#platform/log'
-import { writeRegularly } from '#platform/writing'
+import { writePeriodically } from '#platform/periodic-write'
 
 // The time when a credential was last used. It is kept in memory and written every 30 seconds, so that a credential
 // that is used a thousand times a second does not cause lock contention. A process that dies loses its unwritten times;
@@ -33,7 +33,7 @@ export function makeUseNotes({ db, log, every = EVERY }: { db: Database; log: Lo
     note(workspaceId: string, credentialId: string): void {
       pending.set(credentialId, { workspaceId, credentialId, at: new Date() })
     },
-    ...writeRegularly(every, write),
+    ...writePeriodically(every, write),
   }
 }
 

@@ -9,7 +9,7 @@ import { makeDataset, makeJob, runJob } from '#test/harness/jobs'
 import { inOtherTransaction, waitsForLock } from '#test/harness/other-transaction'
 import { type Answer, type SharedService, useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
-import { join, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
+import { addMember, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
 
 const shared = useSharedService()
 let service: SharedService
@@ -488,7 +488,7 @@ describe('a destination that acts for its owner', () => {
 
   test('continues while its owner sees the workflow through a team', async () => {
     const colleague = await makePerson(service)
-    await join(service, world.workspace, colleague, 'member')
+    await addMember(service, world.workspace, colleague, 'member')
     const workflow = await save(world.owner)
     const team = await world.owner.call('POST', '/api/teams', { body: { name: `Watchers ${workflow}` } })
     const { team_id } = team.body
@@ -510,7 +510,7 @@ describe('a destination that acts for its owner', () => {
 
   test('stops when its owner leaves the workspace or loses the workflow, and shows the reason', async () => {
     const leaver = await makePerson(service)
-    await join(service, world.workspace, leaver, 'member')
+    await addMember(service, world.workspace, leaver, 'member')
     const workflow = await save(world.owner)
     await share(workflow, leaver)
     const bound = await make(leaver, { workflow_id: workflow })
@@ -586,8 +586,8 @@ describe('events of other kinds', () => {
     expect(typesAt(path).every((type) => type === 'audit.recorded')).toBe(true)
     await until(async () => (await get(world.owner, destination_id)).pending === 0, 'all entries to be sent')
     // A person who is no longer an owner receives nothing more.
-    await join(service, world.workspace, world.member, 'owner')
-    await join(service, world.workspace, world.owner, 'member')
+    await addMember(service, world.workspace, world.member, 'owner')
+    await addMember(service, world.workspace, world.owner, 'member')
     const before = seenAt(path).length
     const all = await make(world.member, { event_types: ['audit.recorded'] })
     await world.member.call('POST', '/api/teams', { body: { name: 'Later' } })

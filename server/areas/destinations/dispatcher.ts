@@ -1,6 +1,6 @@
 import { SECOND } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
-import { NOWHERE } from '#platform/ids'
+import { UNKNOWN_ID } from '#platform/ids'
 import type { Logger } from '#platform/log'
 import { OUTBOX_HINTS } from '#platform/outbox'
 import { makePeriodicCheck, msUntilNextCheck, type PeriodicCheck } from '#platform/periodic-check'
@@ -41,7 +41,7 @@ export function makeEventDispatcher(options: DispatcherOptions): Omit<PeriodicCh
   const { db, log } = options
   const stopping = new AbortController()
   const sending = new Map<string, { of: Claimed; over: Promise<void> }>()
-  let after = NOWHERE
+  let after = UNKNOWN_ID
   let checkedAt = Number.NEGATIVE_INFINITY
 
   const inWorkspace = (workspaceId: string) => ({ workspaceId, userId: null })

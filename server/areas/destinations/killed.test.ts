@@ -1,9 +1,9 @@
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startVendor, type Vendor } from '#test/fakes/vendor'
-import { letServiceIn, type Program, startProgram } from '#test/harness/program'
+import { allowServiceConnections, type Program, startProgram } from '#test/harness/program'
 import { call, type Service, startService } from '#test/harness/service'
-import { isWhole } from '#test/harness/slow'
+import { isSlowRun } from '#test/harness/slow'
 import { makeTemporaryDirectory } from '#test/harness/temporary'
 import { until } from '#test/harness/until'
 import { makeWorld, type World } from '#test/harness/world'
@@ -11,7 +11,7 @@ import { makeWorld, type World } from '#test/harness/world'
 // Programs are killed while events are being sent, and the receiver is unavailable for a time. Nothing is lost, a
 // repeated event has the same id, and the events of an execution arrive in order.
 
-const KILLS = isWhole ? 2 : 1
+const KILLS = isSlowRun ? 2 : 1
 const PER_ROUND = 15
 /** A program takes seconds to start, and much longer on a busy machine. */
 const PATIENCE = 180_000
@@ -34,7 +34,7 @@ const start = async (): Promise<void> => {
     HEDDLE_ALLOW_TARGETS: receiver.host,
   })
   base = await program.ready
-  await letServiceIn(service)
+  await allowServiceConnections(service)
 }
 
 beforeAll(async () => {

@@ -1,7 +1,16 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { startService, useService } from '#test/harness/service'
 import { until } from '#test/harness/until'
-import { asking, makeTemplate, makeToken, makeWorkflow, refund, SITE, type Visitor, visit } from '#test/harness/widget'
+import {
+  askingWorkflow,
+  makeTemplate,
+  makeToken,
+  makeWorkflow,
+  refund,
+  SITE,
+  type Visitor,
+  visit,
+} from '#test/harness/widget'
 import { makeWorld, type World } from '#test/harness/world'
 
 const service = useService()
@@ -203,7 +212,7 @@ describe('questions of an execution', () => {
     }, 'the question')
 
   test('are asked in the conversation and answered by a message', async () => {
-    const { guest, thread, execution } = await begin(asking({ type: 'string', enum: ['red', 'green'] }))
+    const { guest, thread, execution } = await begin(askingWorkflow({ type: 'string', enum: ['red', 'green'] }))
     await asked(guest, execution)
     expect((await guest.history(thread)).at(-1)!.text).toBe('Which colour? Choose red or green.')
     expect(say(await guest.chat('purple please', thread))).toContain('did not understand')
@@ -214,7 +223,7 @@ describe('questions of an execution', () => {
 
   test('appear as a form if they have several fields', async () => {
     const schema = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] }
-    const { guest, thread, execution } = await begin(asking(schema))
+    const { guest, thread, execution } = await begin(askingWorkflow(schema))
     await asked(guest, execution)
     const { body } = await guest.call('GET', `/thread/${thread}/history`)
     await guest.call('POST', `/thread/${thread}/action`, {
@@ -251,8 +260,8 @@ describe('questions of an execution', () => {
   test('lose their form after a colleague answers, and do not reveal the colleague’s name', async () => {
     const schema = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] }
     const { guest, thread, execution } = await begin({
-      ...asking(schema),
-      nodes: [...asking(schema).nodes, { id: 'rest', type: 'wait', args: { for_s: 3600 } }],
+      ...askingWorkflow(schema),
+      nodes: [...askingWorkflow(schema).nodes, { id: 'rest', type: 'wait', args: { for_s: 3600 } }],
       edges: [{ id: 'e', from: { node: 'ask' }, to: 'rest' }],
     })
     const { clarification_id } = await asked(guest, execution)
@@ -268,7 +277,7 @@ describe('questions of an execution', () => {
 
   test('can be left and resumed', async () => {
     for (const schema of [{ type: 'string' }, { type: 'string', enum: ['red', 'green'] }]) {
-      const { guest, thread, execution } = await begin(asking(schema))
+      const { guest, thread, execution } = await begin(askingWorkflow(schema))
       await asked(guest, execution)
       const left = say(await guest.chat('cancel', thread))
       expect(left).toContain('stays open')
@@ -280,14 +289,14 @@ describe('questions of an execution', () => {
   })
 
   test('may have "cancel" among their answers', async () => {
-    const { guest, thread, execution } = await begin(asking({ type: 'string', enum: ['go on', 'cancel'] }))
+    const { guest, thread, execution } = await begin(askingWorkflow({ type: 'string', enum: ['go on', 'cancel'] }))
     await asked(guest, execution)
     await guest.chat('cancel', thread)
     expect((await guest.ended(execution)).body.results).toEqual({ colour: 'cancel' })
   })
 
   test('can also be answered by their id, once and only if the answer fits their schema', async () => {
-    const { guest, execution } = await begin(asking({ type: 'string', maxLength: 5 }))
+    const { guest, execution } = await begin(askingWorkflow({ type: 'string', maxLength: 5 }))
     const question = await asked(guest, execution)
     const respond = (body: object) => guest.call('POST', `/executions/${execution}/respond`, { body })
     expect((await respond({ response: 'far too long' })).body.errors[0].path).toBe('/response')
@@ -300,7 +309,7 @@ describe('questions of an execution', () => {
 
   test('for a colleague are neither shown to the visitor nor answerable by the visitor', async () => {
     const { guest, thread, execution } = await begin(
-      asking({ type: 'string' }, [{ kind: 'user', id: world.member.id }]),
+      askingWorkflow({ type: 'string' }, [{ kind: 'user', id: world.member.id }]),
     )
     await until(async () => (await guest.history(thread)).at(-1)!.text.includes('colleague') || undefined, 'the note')
     expect((await guest.call('GET', `/execution/${execution}/status`)).body.question).toBeNull()
@@ -334,7 +343,11 @@ describe('the language of the visitor', () => {
   }
 
   test('is used from the greeting to the result', async () => {
-    const fence = await makeWorkflow(world.owner, 'Zaun streichen', asking({ type: 'string', enum: ['rot', 'grün'] }))
+    const fence = await makeWorkflow(
+      world.owner,
+      'Zaun streichen',
+      askingWorkflow({ type: 'string', enum: ['rot', 'grün'] }),
+    )
     const { guest, write } = await open('de-AT', [fence, refunds])
     const greeting = 'Guten Tag! Wie kann ich Ihnen helfen?'
     expect((await guest.call('GET', '/config?locale=de-AT')).body.greeting).toBe(greeting)

@@ -4,7 +4,7 @@ import { newId, toWire } from '#platform/ids'
 import { type CallOptions, useSharedService } from '#test/harness/service'
 import { slow } from '#test/harness/slow'
 import { until } from '#test/harness/until'
-import { asking, makeTemplate, makeToken, makeWorkflow, refund, SITE } from '#test/harness/widget'
+import { askingWorkflow, makeTemplate, makeToken, makeWorkflow, refund, SITE } from '#test/harness/widget'
 import { makeWorld, type World } from '#test/harness/world'
 
 const service = useSharedService()
@@ -132,7 +132,7 @@ describe('the widget of a workflow', () => {
   })
 
   test('accepts one response to a question', async () => {
-    const id = await makeWorkflow(world.owner, 'Paint', asking({ type: 'string' }))
+    const id = await makeWorkflow(world.owner, 'Paint', askingWorkflow({ type: 'string' }))
     const made = await makeToken(world.owner, `/api/workflows/${id}`, { allowed_origins: [SITE] })
     const visit = await begin(id, made.token)
     const { body } = await gather(visit, { message: 'go' })

@@ -9,7 +9,7 @@ import { type Context, scopeOf } from '#platform/http/context'
 import { decodeCursor, toPage } from '#platform/http/page'
 import type { Exchange } from '#platform/http/route'
 import type { ListQuery } from '#platform/http/schema'
-import { fromWire, NOWHERE, newId } from '#platform/ids'
+import { fromWire, newId, UNKNOWN_ID } from '#platform/ids'
 import type { Action, Chat, ChatAnswer, ofLocale } from './schema.ts'
 import { type AudioParts, makeTemplateAudio } from './template-audio.ts'
 import {
@@ -91,7 +91,7 @@ export function makeTemplateWidget(
         return answerOf(
           await conversations.takeMessage({
             ...said,
-            ...visitorConversations.named(ctx, fromWire('thr', thread_id) ?? NOWHERE),
+            ...visitorConversations.named(ctx, fromWire('thr', thread_id) ?? UNKNOWN_ID),
           }),
         )
       const turn = await conversations.takeFirst({

@@ -7,7 +7,7 @@ import type { Tx } from '#platform/db/pool'
 import { problem } from '#platform/errors'
 import { type Context, scopeOf } from '#platform/http/context'
 import type { Exchange } from '#platform/http/route'
-import { fromWire, NOWHERE, newId } from '#platform/ids'
+import { fromWire, newId, UNKNOWN_ID } from '#platform/ids'
 import type { Gather, Gathered } from './schema.ts'
 import {
   credentialOf,
@@ -99,7 +99,7 @@ export function makeWorkflowWidget(options: {
       const named =
         conversation_id === undefined
           ? undefined
-          : visitorConversations.named(ctx, fromWire('conv', conversation_id) ?? NOWHERE)
+          : visitorConversations.named(ctx, fromWire('conv', conversation_id) ?? UNKNOWN_ID)
       if (message === undefined && fileIds === undefined) return lookAt(ctx, named, of)
       const said = await messageOf(files, ctx, { text: message ?? '', fileIds, time_zone, ...spoken }, exchange)
       const turn = named

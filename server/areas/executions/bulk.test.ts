@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { startService, useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
-import { join, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
+import { addMember, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
 import { retryIdOf } from './bulk-work.ts'
 
 const service = useSharedService()
@@ -116,7 +116,7 @@ describe('a bulk operation', () => {
     const ids = await runMany(id, [{}])
     await become(ids, 'waiting')
     const colleague = await makePerson(service())
-    await join(service(), world.workspace, colleague, 'member')
+    await addMember(service(), world.workspace, colleague, 'member')
     for (const filter of [{ workflow_id: id }, { execution_ids: ids }])
       expect(await done({ action: 'cancel', filter }, colleague)).toMatchObject({ total: 0, done: 0 })
     const { body } = await bulk({ action: 'cancel', filter: { workflow_id: id, tag: 'none' } })

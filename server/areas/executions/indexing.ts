@@ -5,7 +5,7 @@ import { SECOND } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
 import { firstIdAt } from '#platform/ids'
 import type { Logger } from '#platform/log'
-import { writeRegularly } from '#platform/writing'
+import { writePeriodically } from '#platform/periodic-write'
 import { makeBlock, type Run } from './block.ts'
 import { addBlocks, type Entry } from './block-store.ts'
 import { mergeSmallBlocks } from './merging.ts'
@@ -101,7 +101,7 @@ export function makeRunIndex({ db, log }: { db: Database; log: Logger }) {
     }
   }
 
-  return { note, ...writeRegularly(FLUSH_EVERY, write) }
+  return { note, ...writePeriodically(FLUSH_EVERY, write) }
 }
 
 /** Removes executions that are in the index now from the list of unfinished ones. */

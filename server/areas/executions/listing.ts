@@ -3,7 +3,7 @@ import type { TriggerKind } from '#engine/ports'
 import { problem } from '#platform/errors'
 import type { Context } from '#platform/http/context'
 import { decodeIdCursor, encodeCursor, toPage } from '#platform/http/page'
-import { fromWire, NOWHERE } from '#platform/ids'
+import { fromWire, UNKNOWN_ID } from '#platform/ids'
 import { type Content, fieldsOf, hasContent, searchByContent } from './content.ts'
 import type { Listing } from './newest.ts'
 import type { ExecutionListQuery } from './schema.ts'
@@ -73,7 +73,7 @@ export async function findExecutions({ system }: Parts, ctx: Context, input: Sea
   const wanted = input.workflow_id
   const slug = wanted !== undefined && system.has(wanted) ? wanted : null
   const filter = {
-    workflowId: wanted === undefined || slug !== null ? null : (fromWire('wf', wanted) ?? NOWHERE),
+    workflowId: wanted === undefined || slug !== null ? null : (fromWire('wf', wanted) ?? UNKNOWN_ID),
     systemSlug: slug,
     status: input.status ?? null,
     trigger: input.trigger ?? wantedTriggers(input),

@@ -4,7 +4,7 @@ import type { Json } from '#model/definition'
 import type { FindAccessLevel } from '#platform/access/check'
 import type { Database, Tx } from '#platform/db/pool'
 import { unknownReference } from '#platform/errors'
-import { fromWire, NOWHERE } from '#platform/ids'
+import { fromWire, UNKNOWN_ID } from '#platform/ids'
 import type { Blobs } from '#providers/blobs/index'
 import { asNodeFailure, type FileParts, fileNameOf, fileValueOf, keepFile, keyOf, mediaTypeOf } from './keeping.ts'
 import * as store from './store.ts'
@@ -114,7 +114,7 @@ export async function filesGiven(
   wireIds: string[],
   giver: store.Giver,
 ): Promise<FileValue[]> {
-  const ids = wireIds.map((wireId) => fromWire('file', wireId) ?? NOWHERE)
+  const ids = wireIds.map((wireId) => fromWire('file', wireId) ?? UNKNOWN_ID)
   if (ids.length === 0) return []
   const rows = await store.findGiven(tx, workspaceId, ids, giver)
   const missing = ids.findIndex((fileId) => !rows.some(({ file_id }) => file_id === fileId))

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { signUp } from '#test/harness/browser'
 import { useSharedService } from '#test/harness/service'
-import { join, makeOperator, makePerson, makeWorkspace, makeWorld, type World } from '#test/harness/world'
+import { addMember, makeOperator, makePerson, makeWorkspace, makeWorld, type World } from '#test/harness/world'
 
 const service = useSharedService()
 let world: World
@@ -156,7 +156,7 @@ describe('API keys', () => {
 
   test('stop working with the membership that they are bound to', async () => {
     const person = await makePerson(service())
-    await join(service(), world.workspace, person, 'member')
+    await addMember(service(), world.workspace, person, 'member')
     const { body } = await make({ workspace_id: world.workspace.id }, person.key)
     await world.owner.call('DELETE', `/api/workspaces/${world.workspace.id}/members/${person.id}`)
     expect((await service().call('GET', '/auth/me', { token: body.key })).status).toBe(401)

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { beyond } from '#model/scopes'
+import { uncoveredScopes } from '#model/scopes'
 import { recordAudit } from '#platform/audit'
 import { enterScope, requireUnbound } from '#platform/auth/scope'
 import { systemClock } from '#platform/clock'
@@ -41,7 +41,7 @@ export async function mintKey(ctx: Context, wanted: Wanted, clock = systemClock)
   if (expiresAt !== null && limits.expiresAt !== null && expiresAt > limits.expiresAt)
     throw invalid([{ path: '/expires_at', message: 'must not be later than that of the key it is made with' }])
   const scopes = wanted.scopes ?? limits.scopes
-  const wider = limits.scopes === null ? [] : beyond(limits.scopes, scopes ?? [])
+  const wider = limits.scopes === null ? [] : uncoveredScopes(limits.scopes, scopes ?? [])
   if (wider.length > 0)
     throw invalid([{ path: '/scopes', message: `the key it is made with lacks ${wider.join(', ')}` }])
   const key = newSecret('hk')

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { freshEmail, makeBrowser, PASSWORD, signUp } from '#test/harness/browser'
 import { fiftyTimes } from '#test/harness/fifty-times'
-import { makeJob, recipe } from '#test/harness/jobs'
+import { echoWorkflow, makeJob } from '#test/harness/jobs'
 import { useService } from '#test/harness/service'
 import { makePerson, makeWorld, type World } from '#test/harness/world'
 
@@ -190,7 +190,7 @@ describe('an invitation', () => {
 
   test('to a job is deleted with the job, and then does not reveal who has an account', async () => {
     const person = await makePerson(service())
-    const job = `/api/enrichment-jobs/${await makeJob(world.owner, { definition: recipe })}`
+    const job = `/api/enrichment-jobs/${await makeJob(world.owner, { definition: echoWorkflow })}`
     const tokens: string[] = []
     for (const email of [person.email, freshEmail()])
       tokens.push(tokenOf(await world.owner.call('POST', `${job}/members/invite`, { body: { email, role: 'viewer' } })))

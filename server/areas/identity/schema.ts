@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { allScopes } from '#model/scopes'
 import { passwordIn } from '#platform/auth/passwords'
-import { severalIds } from '#platform/http/bulk'
+import { idList } from '#platform/http/bulk'
 import { defineList } from '#platform/http/list'
 import { email, id, jsonObject, name, reference, timestamp, timestampIn } from '#platform/http/schema'
 
@@ -267,7 +267,7 @@ export const returnTo = () =>
 
 export const DeleteApiKeys = z
   .strictObject({
-    key_ids: severalIds('key').optional(),
+    key_ids: idList('key').optional(),
     all_others: z
       .literal(true)
       .optional()

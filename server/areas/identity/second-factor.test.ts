@@ -4,7 +4,7 @@ import { newId } from '#platform/ids'
 import { makeAuthenticator } from '#test/harness/authenticator'
 import { type Browser, freshEmail, makeBrowser, PASSWORD, signUp } from '#test/harness/browser'
 import { useSharedService } from '#test/harness/service'
-import { join, makePerson, makeWorkspace } from '#test/harness/world'
+import { addMember, makePerson, makeWorkspace } from '#test/harness/world'
 import { isOurChallenge, makeChallenge } from './passkey-challenge.ts'
 
 const service = useSharedService()
@@ -327,7 +327,7 @@ describe('a workspace that requires a second factor', () => {
       'select user_id from users where email = $1',
       [member.answer.body.user.email],
     )
-    await join(service(), { uuid: row!.uuid }, { uuid: memberId } as never, 'member')
+    await addMember(service(), { uuid: row!.uuid }, { uuid: memberId } as never, 'member')
     const { body: key } = await post(member.browser, '/auth/api-keys', { name: 'script' })
     const inside = { headers: { 'x-workspace-id': id } }
     for (const answer of [

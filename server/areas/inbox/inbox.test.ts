@@ -3,7 +3,7 @@ import { fromWire } from '#platform/ids'
 import { useSharedService } from '#test/harness/service'
 import { openSocket } from '#test/harness/socket'
 import { makeTemplate, makeToken, makeWorkflow, refund, type Visitor, visit } from '#test/harness/widget'
-import { join, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
+import { addMember, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
 
 // Conversations with visitors, from the point of view of the team that answers them.
 
@@ -15,7 +15,7 @@ let token: string
 beforeAll(async () => {
   world = await makeWorld(service())
   maker = await makePerson(service(), { name: 'Mia Maker' })
-  await join(service(), world.workspace, maker, 'member')
+  await addMember(service(), world.workspace, maker, 'member')
   const workflow = await makeWorkflow(maker, 'Request a refund', refund)
   template = await makeTemplate(maker, [workflow], { name: 'Shop' })
   ;({ token } = await makeToken(maker, `/api/templates/${template}`))
@@ -149,7 +149,7 @@ describe('the socket of conversations', () => {
   test('reports nothing to another workspace, and closes for a person who has left', async () => {
     const stranger = await makeWorld(service())
     const leaver = await makePerson(service())
-    await join(service(), world.workspace, leaver, 'member')
+    await addMember(service(), world.workspace, leaver, 'member')
     const near = await connect(leaver)
     await near.frame(({ type }) => type === 'snapshot')
     await begin()
@@ -266,7 +266,7 @@ describe('the assignee', () => {
   test('is removed when the person leaves the workspace', async () => {
     const { thread } = await begin()
     const leaver = await makePerson(service(), { name: 'Leo Leaver' })
-    await join(service(), world.workspace, leaver, 'owner')
+    await addMember(service(), world.workspace, leaver, 'owner')
     expect((await patch(maker, thread, { assignee_id: leaver.id })).body.assignee.name).toBe('Leo Leaver')
     await world.owner.call('DELETE', `/api/workspaces/${world.workspace.id}/members/${leaver.id}`)
     expect((await one(maker, thread)).assignee).toBeNull()

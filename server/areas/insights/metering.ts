@@ -3,7 +3,7 @@ import type { ChooseModel } from '#engine/credentials'
 import type { Database } from '#platform/db/pool'
 import { newId } from '#platform/ids'
 import type { Logger } from '#platform/log'
-import type { AskVectors, Embed } from '#providers/llm/embeddings'
+import type { Embed, RequestVectors } from '#providers/llm/embeddings'
 import type { LanguageModel, Prompt, Usage } from '#providers/llm/index'
 import { costOf, namesOf, type Price, shippedPrice } from '#providers/llm/prices'
 import { ModelProblem } from '#providers/llm/problem'
@@ -66,7 +66,7 @@ const spenderOf = ({ principal, credentialId }: Asker) => ({
   spender: { workflowId: null, personId: 'userId' in principal ? principal.userId : null, credentialId },
 })
 
-export type WatchEmbed = (ask: AskVectors, asker: Asker & { model: string }) => Embed
+export type WatchEmbed = (ask: RequestVectors, asker: Asker & { model: string }) => Embed
 
 /** Wraps models, so that they respect budgets and their usage is counted: language models and embedding models. */
 export function makeWatchModel({ db, log }: { db: Database; log: Logger }): { model: WatchModel; embed: WatchEmbed } {

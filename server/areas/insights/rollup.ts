@@ -2,7 +2,7 @@ import type { FinishedRun } from '#engine/finished-run'
 import { DAY, HOUR, MINUTE, SECOND } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
 import type { Logger } from '#platform/log'
-import { writeRegularly } from '#platform/writing'
+import { writePeriodically } from '#platform/periodic-write'
 import { bucketOf } from './buckets.ts'
 
 // Ended executions are added up in memory and written once a second, many workspaces in one statement. The engine's own
@@ -297,7 +297,7 @@ export function makeRunFigures({ db, log }: { db: Database; log: Logger }) {
     }
   }
 
-  return { note, ...writeRegularly(FLUSH_EVERY, write) }
+  return { note, ...writePeriodically(FLUSH_EVERY, write) }
 }
 
 const SPANS = [

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { newId, toWire } from '#platform/ids'
 import { freshEmail } from '#test/harness/browser'
-import { hurryRetries, makeDataset, makeJob, makeWorkflow, numbered, recipe, runJob } from '#test/harness/jobs'
+import { echoWorkflow, makeDataset, makeJob, makeRetriesDue, makeWorkflow, numbered, runJob } from '#test/harness/jobs'
 import { useSharedService } from '#test/harness/service'
 import { openSocket } from '#test/harness/socket'
-import { join, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
+import { addMember, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
 
 const service = useSharedService()
 let world: World
@@ -12,7 +12,7 @@ let colleague: TestPerson
 beforeAll(async () => {
   world = await makeWorld(service())
   colleague = await makePerson(service(), { name: 'Cleo Colleague' })
-  await join(service(), world.workspace, colleague, 'member')
+  await addMember(service(), world.workspace, colleague, 'member')
 })
 
 const names = async (person: TestPerson): Promise<string[]> => {
@@ -73,7 +73,7 @@ describe('a job over a workflow that was never shared', () => {
   test('appears neither in the audit log nor in notifications of people who may not see it', async () => {
     const { member, owner } = world
     const invited = await makePerson(service())
-    await join(service(), world.workspace, invited, 'member')
+    await addMember(service(), world.workspace, invited, 'member')
     const workflow = await makeWorkflow(member)
     const hidden = await makeJob(member, { name: 'Hidden plan', workflow_id: workflow })
     const members = `/api/enrichment-jobs/${hidden}/members`
@@ -118,7 +118,7 @@ describe('a job over a workflow that was never shared', () => {
 describe('members of a standalone job', () => {
   test('join by invitation, have the rights of their role, and can leave; other colleagues cannot see the job', async () => {
     const { member, guest } = world
-    const job = await makeJob(member, { definition: recipe })
+    const job = await makeJob(member, { definition: echoWorkflow })
     expect(await statusOf(colleague, 'GET', `/api/enrichment-jobs/${job}`)).toBe(404)
     const added = await member.call('POST', `/api/enrichment-jobs/${job}/members/invite`, {
       body: { email: guest.email, role: 'viewer' },
@@ -141,7 +141,7 @@ describe('members of a standalone job', () => {
 
   test('always keep at least one owner, even if several leave at once', async () => {
     const { member, viewer } = world
-    const job = await makeJob(member, { definition: recipe })
+    const job = await makeJob(member, { definition: echoWorkflow })
     for (const { email } of [viewer, colleague])
       await member.call('POST', `/api/enrichment-jobs/${job}/members/invite`, { body: { email, role: 'owner' } })
     const answers = await Promise.all(
@@ -161,8 +161,8 @@ describe('members of a standalone job', () => {
 
   test('pass the job to the owner of the workspace when they leave the workspace', async () => {
     const leaver = await makePerson(service())
-    await join(service(), world.workspace, leaver, 'member')
-    const job = await makeJob(leaver, { definition: recipe })
+    await addMember(service(), world.workspace, leaver, 'member')
+    const job = await makeJob(leaver, { definition: echoWorkflow })
     await world.owner.call('DELETE', `/api/workspaces/${world.workspace.id}/members/${leaver.id}`)
     const { body } = await world.owner.call('GET', `/api/enrichment-jobs/${job}`)
     expect(body.members).toEqual([{ user_id: world.owner.id, role: 'owner' }])
@@ -185,7 +185,7 @@ describe('the definition of a job', () => {
   test('cannot refer to a dataset if a guest saves it, or write a dataset if a workspace viewer saves it', async () => {
     const { member, guest, viewer } = world
     const salaries = await makeDataset(member, [{ salary: 1 }], 'Salaries')
-    const job = await makeJob(member, { definition: recipe })
+    const job = await makeJob(member, { definition: echoWorkflow })
     for (const { email } of [guest, viewer])
       await member.call('POST', `/api/enrichment-jobs/${job}/members/invite`, { body: { email, role: 'member' } })
     const put = async (person: TestPerson, definition: object) => {
@@ -226,7 +226,7 @@ describe('the definition of a job', () => {
     expect((await put(viewer, reading(salaries)))[0]).toBe(200)
     expect((await put(guest, reading(salaries)))[0]).toBe(200)
     expect((await put(member, writing({ name: 'Salaries' })))[0]).toBe(200)
-    expect((await put(guest, recipe))[0]).toBe(200)
+    expect((await put(guest, echoWorkflow))[0]).toBe(200)
   })
 })
 
@@ -237,7 +237,7 @@ describe('ids of another workspace', () => {
       dataset: await makeDataset(stranger, numbered(1)),
       workflow: await makeWorkflow(stranger),
     }
-    const job = await makeJob(member, { definition: recipe })
+    const job = await makeJob(member, { definition: echoWorkflow })
     const put = (body: object) =>
       member.call('PUT', `/api/enrichment-jobs/${job}`, { body, headers: { 'x-request-id': 'same' } })
     for (const [field, foreign, random] of [
@@ -267,7 +267,7 @@ describe('ids of another workspace', () => {
       mapping: { wanted: foreign },
       output: { new: 'Out' },
     })
-    const ran = await runJob(member, job, {}, () => hurryRetries(service()))
+    const ran = await runJob(member, job, {}, () => makeRetriesDue(service()))
     expect(ran.last_run.counts).toMatchObject({ succeeded: 0, failed: 1 })
     const { body } = await member.call('GET', `/api/enrichment-jobs/${job}/records?status=failed`)
     expect(body.items[0].error.code).toBe('unknown_reference')
@@ -278,7 +278,7 @@ describe('ids of another workspace', () => {
 describe('the batch-progress socket', () => {
   test('shows the job, then its run without a gap, and closes when access is withdrawn', async () => {
     const { member } = world
-    const job = await makeJob(member, { definition: recipe, dataset_id: await makeDataset(member, numbered(30)) })
+    const job = await makeJob(member, { definition: echoWorkflow, dataset_id: await makeDataset(member, numbered(30)) })
     await member.call('POST', `/api/enrichment-jobs/${job}/members/invite`, {
       body: { email: colleague.email, role: 'viewer' },
     })

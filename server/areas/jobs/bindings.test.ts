@@ -1,9 +1,18 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { fromWire } from '#platform/ids'
-import { getJob, makeDataset, makeJob, makeWorkflow, numbered, recipe, runJob, untilRan } from '#test/harness/jobs'
+import {
+  echoWorkflow,
+  getJob,
+  makeDataset,
+  makeJob,
+  makeWorkflow,
+  numbered,
+  runJob,
+  waitForRun,
+} from '#test/harness/jobs'
 import { useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
-import { join, makePerson, makeWorld, type World } from '#test/harness/world'
+import { addMember, makePerson, makeWorld, type World } from '#test/harness/world'
 
 // The bindings of a job, and the effects of deleting what it is bound to.
 
@@ -23,7 +32,7 @@ describe('the output dataset of a job', () => {
   test('stops the job after it was deleted, until the job gets another output', async () => {
     const { member } = world
     const [from, into] = [await makeDataset(member, numbered(2)), await makeDataset(member, [])]
-    const job = await makeJob(member, { definition: recipe, dataset_id: from, output: { dataset_id: into } })
+    const job = await makeJob(member, { definition: echoWorkflow, dataset_id: from, output: { dataset_id: into } })
     expect((await runJob(member, job)).last_run.status).toBe('succeeded')
     await member.call('DELETE', `/api/datasets/${into}`)
     expect((await getJob(member, job)).output).toMatchObject({ dataset_id: null })
@@ -31,7 +40,7 @@ describe('the output dataset of a job', () => {
     expect([refused.status, refused.body.code]).toEqual([409, 'dataset_unbound'])
     const before = (await getJob(member, job)).last_run.run_id
     await becomeDue(job)
-    expect((await untilRan(member, job, before)).last_run.error.code).toBe('dataset_unbound')
+    expect((await waitForRun(member, job, before)).last_run.error.code).toBe('dataset_unbound')
     // A client can send back a job as it read it, but cannot bind a missing dataset otherwise.
     expect((await put(job, { output: { dataset_id: null } })).body.output).toMatchObject({ dataset_id: null })
     expect((await put(job, { output: null })).body.output).toBeNull()
@@ -43,7 +52,7 @@ describe('the output dataset of a job', () => {
     const { member, viewer } = world
     const job = await makeJob(member, {
       name: 'Secret plan',
-      definition: recipe,
+      definition: echoWorkflow,
       dataset_id: await makeDataset(member, numbered(1)),
       output: { new: 'Results' },
     })
@@ -58,7 +67,7 @@ describe('a change of a job', () => {
     const { member } = world
     const dataset = await makeDataset(member, [{ n: 1, v: 2 }])
     const mapping = { v: { $ref: 'record.v' } }
-    const job = await makeJob(member, { definition: recipe, dataset_id: dataset, mapping })
+    const job = await makeJob(member, { definition: echoWorkflow, dataset_id: dataset, mapping })
     await member.call('PATCH', `/api/datasets/${dataset}`, { body: { records: [{ n: 1 }] } })
     expect((await put(job, { concurrency: 3 })).status).toBe(200)
     expect((await put(job, { concurrency: 4, mapping })).status).toBe(200)
@@ -71,9 +80,9 @@ describe('a scheduled run', () => {
   test('fails if there is nothing to read, and notifies the owner of the job', async () => {
     const { member } = world
     const schedule = { cron: '0 6 1 1 *', timezone: 'UTC' }
-    const job = await makeJob(member, { name: 'Yearly', definition: recipe, schedule })
+    const job = await makeJob(member, { name: 'Yearly', definition: echoWorkflow, schedule })
     await becomeDue(job)
-    expect((await untilRan(member, job)).last_run.error.code).toBe('dataset_unbound')
+    expect((await waitForRun(member, job)).last_run.error.code).toBe('dataset_unbound')
     const { body } = await member.call('GET', '/api/notifications')
     expect(body.items[0]).toMatchObject({ kind: 'job.failed', data: { job_id: job, code: 'dataset_unbound' } })
   })
@@ -123,7 +132,7 @@ describe('a revoked connection', () => {
     const through = await makeJob(member, { definition: calling(outer), dataset_id })
     const pinned = await makeJob(member, { workflow_id: outer, dataset_id })
     const layout = { note: `Once read from ${connection}` }
-    const mentions = await makeJob(member, { definition: { ...recipe, layout }, dataset_id })
+    const mentions = await makeJob(member, { definition: { ...echoWorkflow, layout }, dataset_id })
     await member.call('DELETE', `/api/connections/${connection}`)
     for (const job of [through, pinned])
       expect(await getJob(member, job)).toMatchObject({ status: 'paused', paused_reason: 'connection_revoked' })
@@ -152,23 +161,23 @@ describe('a revoked connection', () => {
     await until(async () => (await getJob(member, job)).paused_reason === 'connection_revoked', 'the pause')
     expect((await getJob(member, job)).last_run).toBeNull()
     await member.call('PUT', `/api/connections/${connection}/credential`, { body: { secrets: {} } })
-    expect((await untilRan(member, job)).last_run.status).toBe('succeeded')
+    expect((await waitForRun(member, job)).last_run.status).toBe('succeeded')
   })
 })
 
 test('bindings are used with the rights of the job’s principal: without these rights, the next run fails', async () => {
   const person = await makePerson(service())
-  await join(service(), world.workspace, person, 'member')
+  await addMember(service(), world.workspace, person, 'member')
   const become = (role: string) =>
     service().sql('update memberships set role = $2 where user_id = $1', [person.uuid, role])
   const from = await makeDataset(person, numbered(2))
-  const job = await makeJob(person, { definition: recipe, dataset_id: from, output: { new: 'Out' } })
+  const job = await makeJob(person, { definition: echoWorkflow, dataset_id: from, output: { new: 'Out' } })
   expect((await runJob(person, job)).last_run.status).toBe('succeeded')
   const ranAs = async (role: string) => {
     await become(role)
     const before = (await getJob(person, job)).last_run.run_id
     await becomeDue(job)
-    return (await untilRan(person, job, before)).last_run
+    return (await waitForRun(person, job, before)).last_run
   }
   expect((await ranAs('viewer')).error).toMatchObject({
     code: 'dataset_not_allowed',

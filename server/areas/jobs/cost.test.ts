@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { newId } from '#platform/ids'
 import { say, status } from '#test/fakes/llm/answers'
-import { makeDataset, makeJob, makeWorkflow, numbered, recipe, runJob } from '#test/harness/jobs'
+import { echoWorkflow, makeDataset, makeJob, makeWorkflow, numbered, runJob } from '#test/harness/jobs'
 import { useServiceWithModel } from '#test/harness/model'
 
 // The costs of a record: tokens, time, and executions of the plan.
@@ -41,7 +41,10 @@ describe('a record', () => {
     // The first attempt failed after the first node. Its usage is included.
     expect(bob).toMatchObject({ attempt: 2, usage: { input_tokens: 207, output_tokens: 9 } })
     expect(ada.duration_ms).toBeGreaterThanOrEqual(0)
-    const plain = await makeJob(member, { definition: recipe, dataset_id: await makeDataset(member, numbered(1)) })
+    const plain = await makeJob(member, {
+      definition: echoWorkflow,
+      dataset_id: await makeDataset(member, numbered(1)),
+    })
     await runJob(member, plain)
     expect((await ledger(plain, 'succeeded'))[0].usage).toBeNull()
   })
@@ -147,7 +150,10 @@ describe('a record', () => {
     )
     // Requesting the usage clears the server's cache of the plan.
     await stranger.call('GET', '/api/payments/usage')
-    const job = await makeJob(stranger, { definition: recipe, dataset_id: await makeDataset(stranger, numbered(100)) })
+    const job = await makeJob(stranger, {
+      definition: echoWorkflow,
+      dataset_id: await makeDataset(stranger, numbered(100)),
+    })
     const ran = await runJob(stranger, job)
     expect(ran).toMatchObject({ status: 'failed', last_run: { status: 'failed', error: { code: 'quota_exceeded' } } })
     expect(ran.last_run.counts).toEqual({ pending: 70, running: 0, succeeded: 30, failed: 0, skipped: 0, filtered: 0 })

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { fromWire } from '#platform/ids'
-import { makeDataset, makeJob, numbered, recipe, runJob } from '#test/harness/jobs'
+import { echoWorkflow, makeDataset, makeJob, numbered, runJob } from '#test/harness/jobs'
 import { useSharedService } from '#test/harness/service'
 import { makeWorld, type World } from '#test/harness/world'
 import { insertRecords } from './ledger/records.ts'
@@ -18,7 +18,7 @@ describe('an enrichment job', () => {
     const { member } = world
     const dataset = await makeDataset(member, numbered(25))
     const job = await makeJob(member, {
-      definition: recipe,
+      definition: echoWorkflow,
       dataset_id: dataset,
       mapping: { double: { $cel: 'record.n * 2' } },
       output: { new: 'Doubled' },
@@ -55,7 +55,7 @@ describe('an enrichment job', () => {
     const { member } = world
     const records = numbered(1000)
     const dataset = await makeDataset(member, records)
-    const job = await makeJob(member, { definition: recipe, dataset_id: dataset, output: { new: 'Out' } })
+    const job = await makeJob(member, { definition: echoWorkflow, dataset_id: dataset, output: { new: 'Out' } })
     await runJob(member, job)
     const changed = records.map(({ n }) => (n % 100 === 7 ? { n, fresh: true } : { n }))
     await member.call('PATCH', `/api/datasets/${dataset}`, { body: { records: changed } })
@@ -80,7 +80,7 @@ describe('an enrichment job', () => {
 
   test('processes all records again on request, and after its recipe has changed', async () => {
     const { member } = world
-    const job = await makeJob(member, { definition: recipe, dataset_id: await makeDataset(member, numbered(5)) })
+    const job = await makeJob(member, { definition: echoWorkflow, dataset_id: await makeDataset(member, numbered(5)) })
     await runJob(member, job)
     expect((await runJob(member, job)).last_run.counts).toMatchObject({ succeeded: 0, skipped: 5 })
     expect((await runJob(member, job, { full: true })).last_run.counts).toMatchObject({ succeeded: 5, skipped: 0 })
@@ -91,7 +91,7 @@ describe('an enrichment job', () => {
   test('processes each of several equal records in one run, and skips them in the next', async () => {
     const { member, workspace } = world
     const equal = [{ n: 1 }, { n: 1 }, { n: 1 }]
-    const job = await makeJob(member, { definition: recipe, dataset_id: await makeDataset(member, equal) })
+    const job = await makeJob(member, { definition: echoWorkflow, dataset_id: await makeDataset(member, equal) })
     const { last_run: first } = await runJob(member, job)
     expect(first.counts).toMatchObject({ succeeded: 3, skipped: 0 })
 

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { makeDataset, makeJob, numbered, recipe, runJob, untilRan } from '#test/harness/jobs'
+import { echoWorkflow, makeDataset, makeJob, numbered, runJob, waitForRun } from '#test/harness/jobs'
 import { makeTestDatabase } from '#test/harness/postgres'
 import { call, startService } from '#test/harness/service'
 import { slow } from '#test/harness/slow'
@@ -42,7 +42,10 @@ describe('the ledger', () => {
       ...member,
       call: (method: string, path: string, options = {}) => call(base, method, path, { token: member.key, ...options }),
     }
-    const job = await makeJob(there, { definition: recipe, dataset_id: await makeDataset(there, numbered(records)) })
+    const job = await makeJob(there, {
+      definition: echoWorkflow,
+      dataset_id: await makeDataset(there, numbered(records)),
+    })
     await there.call('POST', `/api/enrichment-jobs/${job}/run-now`)
     await until(
       async () => {
@@ -62,7 +65,7 @@ describe('the ledger', () => {
       ...member,
       call: (method: string, path: string, options = {}) => after.call(method, path, { token: member.key, ...options }),
     }
-    const ran = await untilRan(here, job)
+    const ran = await waitForRun(here, job)
     expect(ran.last_run).toMatchObject({
       status: 'succeeded',
       counts: { succeeded: records, failed: 0, pending: 0, running: 0 },
@@ -84,7 +87,10 @@ describe('the ledger', () => {
     const first = await startService()
     const second = await startService({ database: first.database })
     const { member } = await makeWorld(first)
-    const job = await makeJob(member, { definition: recipe, dataset_id: await makeDataset(member, numbered(200)) })
+    const job = await makeJob(member, {
+      definition: echoWorkflow,
+      dataset_id: await makeDataset(member, numbered(200)),
+    })
     const ran = await runJob(member, job)
     expect(ran.last_run.counts).toMatchObject({ succeeded: 200 })
     const [counted] = await first.sql(
@@ -153,7 +159,7 @@ describe('the ledger', () => {
         concurrency: 8,
       })
       await there.call('POST', `/api/enrichment-jobs/${job}/run-now`)
-      const ran = await untilRan(there, job)
+      const ran = await waitForRun(there, job)
       expect(ran.last_run).toMatchObject({ status: 'succeeded', counts: { succeeded: 39, failed: 1 } })
       expect(deaths).toBe(5)
       const { body } = await there.call('GET', `/api/enrichment-jobs/${job}/records?status=failed`)

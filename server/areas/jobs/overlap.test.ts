@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fromWire } from '#platform/ids'
 import { startSilentPostgres } from '#providers/warehouse/testing/silent-postgres'
-import { getJob, makeJob, recipe, untilRan } from '#test/harness/jobs'
+import { echoWorkflow, getJob, makeJob, waitForRun } from '#test/harness/jobs'
 import { inOtherTransaction, waitsForLock } from '#test/harness/other-transaction'
 import { useService } from '#test/harness/service'
 import { until } from '#test/harness/until'
@@ -30,7 +30,7 @@ const untilReading = () => until(async () => silent.open() === 1, 'the run to re
 describe('a job that is resumed or cancelled at the moment', () => {
   async function pausedWhileReading(): Promise<{ job: string; id: string }> {
     const { member } = world
-    const job = await makeJob(member, { definition: recipe, source_id: source })
+    const job = await makeJob(member, { definition: echoWorkflow, source_id: source })
     await member.call('POST', `/api/enrichment-jobs/${job}/run-now`)
     await untilReading()
     await member.call('POST', `/api/enrichment-jobs/${job}/pause`)
@@ -58,7 +58,7 @@ describe('a job that is resumed or cancelled at the moment', () => {
     })
     await untilReading()
     await world.member.call('POST', `/api/enrichment-jobs/${job}/cancel`)
-    expect((await untilRan(world.member, job)).last_run.status).toBe('cancelled')
+    expect((await waitForRun(world.member, job)).last_run.status).toBe('cancelled')
   })
 
   test('when its run is parked ends that run after a cancellation', async () => {
@@ -73,7 +73,7 @@ describe('a job that is resumed or cancelled at the moment', () => {
       )
       await cancelling.commit()
     })
-    expect((await untilRan(world.member, job)).last_run.status).toBe('cancelled')
+    expect((await waitForRun(world.member, job)).last_run.status).toBe('cancelled')
   })
 
   test('when its run ends is idle afterwards', async () => {

@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, expect, test } from 'vitest'
-import { getJob, makeDataset, makeJob, numbered, recipe, runJob } from '#test/harness/jobs'
+import { echoWorkflow, getJob, makeDataset, makeJob, numbered, runJob } from '#test/harness/jobs'
 import { useService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makeWorld, type TestPerson } from '#test/harness/world'
@@ -51,7 +51,7 @@ test('jobs whose executions wait for people leave room for other jobs', async ()
   const dataset = await makeDataset(member, numbered(1))
   const waiting = await begin(member, 8, asking, dataset)
   await untilUnderWay(member, waiting)
-  const ran = await runJob(member, await makeJob(member, { definition: recipe, dataset_id: dataset }))
+  const ran = await runJob(member, await makeJob(member, { definition: echoWorkflow, dataset_id: dataset }))
   expect(ran.last_run.status).toBe('succeeded')
   expect(await Promise.all(waiting.map(async (job) => (await getJob(member, job)).status))).toEqual(
     waiting.map(() => 'running'),
@@ -64,8 +64,11 @@ test('more due jobs than one workspace has room for do not delay other workspace
   const dataset = await makeDataset(member, numbered(1))
   const busy = await begin(member, 8, calling, dataset)
   await untilUnderWay(member, busy)
-  const due = await begin(member, 55, recipe, dataset)
-  const theirs = await makeJob(stranger, { definition: recipe, dataset_id: await makeDataset(stranger, numbered(1)) })
+  const due = await begin(member, 55, echoWorkflow, dataset)
+  const theirs = await makeJob(stranger, {
+    definition: echoWorkflow,
+    dataset_id: await makeDataset(stranger, numbered(1)),
+  })
   expect((await runJob(stranger, theirs)).last_run.status).toBe('succeeded')
   expect((await getJob(member, due.at(-1)!)).status).toBe('due')
   await cancel(member, [...busy, ...due])

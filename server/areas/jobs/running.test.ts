@@ -3,15 +3,15 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fromWire } from '#platform/ids'
 import {
+  echoWorkflow,
   getJob,
-  hurryRetries,
   makeDataset,
   makeJob,
+  makeRetriesDue,
   makeWorkflow,
   numbered,
-  recipe,
   runJob,
-  untilRan,
+  waitForRun,
 } from '#test/harness/jobs'
 import { useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
@@ -72,7 +72,7 @@ describe('a run', () => {
       output: { new: 'Asked' },
       retry: { max_attempts: 3 },
     })
-    const ran = await runJob(member, job, {}, () => hurryRetries(service()))
+    const ran = await runJob(member, job, {}, () => makeRetriesDue(service()))
     expect(ran).toMatchObject({
       status: 'idle',
       last_run: { status: 'succeeded', counts: { succeeded: 38, failed: 2 } },
@@ -106,7 +106,7 @@ describe('a run', () => {
 
     const asked = await member.call('POST', `/api/enrichment-jobs/${job}/retry-failed`)
     expect(asked.status).toBe(202)
-    const third = await untilRan(member, job, second.last_run.run_id)
+    const third = await waitForRun(member, job, second.last_run.run_id)
     expect(third.last_run).toMatchObject({ retry_failed: true, counts: { skipped: 9, failed: 1 }, failed_before: 0 })
     expect(await executionsOf(job)).toBe(11)
 
@@ -172,7 +172,7 @@ describe('a run', () => {
         retry: { max_attempts: 2 },
         stop_on_error_rate: null,
       })
-      await runJob(member, job, {}, () => hurryRetries(service()))
+      await runJob(member, job, {}, () => makeRetriesDue(service()))
       const { body } = await member.call('GET', `/api/enrichment-jobs/${job}/records?status=failed`)
       expect(body.items).toMatchObject([
         { attempt: 1, error: { code: 'spoiled' }, record: records[0] },
@@ -194,7 +194,7 @@ describe('a run', () => {
   test('filters records that do not fulfil only_if, and fails records that cannot be mapped without trying them', async () => {
     const { member } = world
     const definition = {
-      ...recipe,
+      ...echoWorkflow,
       inputs: { type: 'object', properties: { size: { type: 'number' } }, required: ['size'] },
     }
     const job = await makeJob(member, {
@@ -227,7 +227,7 @@ describe('a run', () => {
     await runNow(job)
     await until(async () => (await counts(job)).succeeded > 0, 'the first record')
     const { body } = await member.call('PATCH', `/api/datasets/${dataset}`, { body: { records: numbered(2) } })
-    const ran = await untilRan(member, job)
+    const ran = await waitForRun(member, job)
     expect(ran.status).toBe('failed')
     expect(ran.last_run.error.code).toBe('dataset_changed')
     expect(ran.last_run.error.message).toContain(was)
@@ -237,7 +237,7 @@ describe('a run', () => {
 
   test('is refused without a dataset, and after its dataset was deleted, until the job is bound to another', async () => {
     const { member } = world
-    const job = await makeJob(member, { definition: recipe })
+    const job = await makeJob(member, { definition: echoWorkflow })
     expect((await runNow(job)).body.code).toBe('dataset_unbound')
     const dataset = await makeDataset(member, numbered(1))
     await member.call('PUT', `/api/enrichment-jobs/${job}`, { body: { dataset_id: dataset } })
@@ -271,7 +271,7 @@ describe('a run', () => {
     expect((await member.call('POST', `/api/enrichment-jobs/${job}/resume`)).body.status).toBe('running')
     for (let times = 0; times < 3; times++) expect((await runNow(job)).status).toBe(202)
     const first = (await getJob(member, job)).last_run.run_id
-    const second = await untilRan(member, job, first)
+    const second = await waitForRun(member, job, first)
     expect(second.last_run.counts).toMatchObject({ skipped: 30 })
     const runs = await service().sql('select from ledger_runs where job_id = $1', [fromWire('job', job)])
     expect(runs).toHaveLength(2)
@@ -280,7 +280,7 @@ describe('a run', () => {
     await runNow(job)
     await until(async () => (await counts(job)).running > 0, 'the endless run')
     expect((await member.call('POST', `/api/enrichment-jobs/${job}/cancel`)).status).toBe(200)
-    const ended = await untilRan(member, job, second.last_run.run_id)
+    const ended = await waitForRun(member, job, second.last_run.run_id)
     expect(ended).toMatchObject({ status: 'idle', last_run: { status: 'cancelled' } })
     const again = await member.call('POST', `/api/enrichment-jobs/${job}/cancel`)
     expect([again.status, again.body.code]).toEqual([409, 'conflict'])
@@ -289,7 +289,7 @@ describe('a run', () => {
   test('stops when more records fail than the job allows', async () => {
     const { member } = world
     const records = numbered(400).map(({ n }) => ({ n, size: n % 2 === 0 ? 1 : 'none' }))
-    const definition = { ...recipe, inputs: { type: 'object', properties: { size: { type: 'number' } } } }
+    const definition = { ...echoWorkflow, inputs: { type: 'object', properties: { size: { type: 'number' } } } }
     const job = await makeJob(member, {
       definition,
       dataset_id: await makeDataset(member, records),
@@ -310,7 +310,7 @@ describe('a run', () => {
   test('continues although many records failed in earlier runs, because only first attempts count', async () => {
     const { member } = world
     const records = numbered(240).map(({ n }) => ({ n, size: n < 110 ? 'none' : 1 }))
-    const definition = { ...recipe, inputs: { type: 'object', properties: { size: { type: 'number' } } } }
+    const definition = { ...echoWorkflow, inputs: { type: 'object', properties: { size: { type: 'number' } } } }
     const dataset = await makeDataset(member, records)
     const job = await makeJob(member, {
       definition,
@@ -325,14 +325,14 @@ describe('a run', () => {
     expect(ran.last_run).toMatchObject({ status: 'succeeded', counts: { succeeded: 1, skipped: 130, failed: 110 } })
     const again = await member.call('POST', `/api/enrichment-jobs/${job}/retry-failed`)
     expect(again.status).toBe(202)
-    const retried = await untilRan(member, job, ran.last_run.run_id)
+    const retried = await waitForRun(member, job, ran.last_run.run_id)
     expect(retried.last_run).toMatchObject({ status: 'succeeded', counts: { failed: 110 }, failed_before: 0 })
   })
 
   test('starts automatically by its schedule', async () => {
     const { member } = world
     const job = await makeJob(member, {
-      definition: recipe,
+      definition: echoWorkflow,
       dataset_id: await makeDataset(member, numbered(3)),
       schedule: { cron: '0 6 * * *', timezone: 'Europe/Amsterdam' },
     })
@@ -343,7 +343,7 @@ describe('a run', () => {
     ])
     // A changed schedule causes a notification. Then the service sleeps exactly until that time.
     await service().sql(`select pg_notify('jobs_due', '')`)
-    const ran = await untilRan(member, job)
+    const ran = await waitForRun(member, job)
     expect(ran.last_run.counts.succeeded).toBe(3)
     expect(new Date(ran.due_at).getTime()).toBeGreaterThan(Date.now())
     for (const cron of ['0 0 31 2 *', '@daily', '2099-12-01T00:00:00']) {
@@ -400,22 +400,24 @@ describe('a run', () => {
   test('is refused when the job is saved with a mapping to an unknown field or an invalid expression', async () => {
     const { member } = world
     const dataset_id = await makeDataset(member, numbered(2))
-    const closed = { ...recipe, inputs: { type: 'object', properties: { n: {} }, additionalProperties: false } }
+    const closed = { ...echoWorkflow, inputs: { type: 'object', properties: { n: {} }, additionalProperties: false } }
     const paths = async (body: object): Promise<string[]> => {
       const answer = await member.call('POST', '/api/enrichment-jobs', { body: { name: 'Wrong', ...body } })
       expect(answer.status).toBe(422)
       return answer.body.errors.map(({ path }: { path: string }) => path)
     }
-    expect(await paths({ definition: recipe, dataset_id, mapping: { a: { $ref: 'record.missing' } } })).toEqual([
+    expect(await paths({ definition: echoWorkflow, dataset_id, mapping: { a: { $ref: 'record.missing' } } })).toEqual([
       '/mapping/a',
     ])
     expect(await paths({ definition: closed, mapping: { other: 1 } })).toEqual(['/mapping/other'])
-    expect(await paths({ definition: recipe, mapping: { a: { $cel: 'nodes.x' } } })).toEqual(['/mapping/a'])
-    expect(await paths({ definition: recipe, only_if: 'record.n >' })).toEqual(['/only_if'])
+    expect(await paths({ definition: echoWorkflow, mapping: { a: { $cel: 'nodes.x' } } })).toEqual(['/mapping/a'])
+    expect(await paths({ definition: echoWorkflow, only_if: 'record.n >' })).toEqual(['/only_if'])
     expect(await paths({})).toEqual(['/workflow_id'])
     expect(await paths({ definition: { nodes: [{ id: 'x', type: 'nonsense' }], edges: [] } })).toEqual([
       '/definition/nodes/0/type',
     ])
-    expect(await paths({ definition: recipe, dataset_id, output: { dataset_id } })).toEqual(['/output/dataset_id'])
+    expect(await paths({ definition: echoWorkflow, dataset_id, output: { dataset_id } })).toEqual([
+      '/output/dataset_id',
+    ])
   })
 })

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { startSilentPostgres } from '#providers/warehouse/testing/silent-postgres'
-import { getJob, makeJob, recipe, untilRan } from '#test/harness/jobs'
+import { echoWorkflow, getJob, makeJob, waitForRun } from '#test/harness/jobs'
 import { useService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makeWorld, type World } from '#test/harness/world'
@@ -40,11 +40,11 @@ describe('a run that reads from an unresponsive warehouse', () => {
   test('can be cancelled', async () => {
     const { member } = world
     const { source } = await makeConnection()
-    const job = await makeJob(member, { definition: recipe, source_id: source })
+    const job = await makeJob(member, { definition: echoWorkflow, source_id: source })
     await member.call('POST', `/api/enrichment-jobs/${job}/run-now`)
     await untilReading()
     expect((await member.call('POST', `/api/enrichment-jobs/${job}/cancel`)).status).toBe(200)
-    const ran = await untilRan(member, job)
+    const ran = await waitForRun(member, job)
     expect(ran).toMatchObject({ status: 'idle', last_run: { status: 'cancelled', error: null } })
     await untilLetGo()
   })
@@ -52,7 +52,7 @@ describe('a run that reads from an unresponsive warehouse', () => {
   test('closes the connection while the job is paused, and reads again afterwards', async () => {
     const { member } = world
     const { source } = await makeConnection()
-    const job = await makeJob(member, { definition: recipe, source_id: source })
+    const job = await makeJob(member, { definition: echoWorkflow, source_id: source })
     await member.call('POST', `/api/enrichment-jobs/${job}/run-now`)
     await untilReading()
     await member.call('POST', `/api/enrichment-jobs/${job}/pause`)
@@ -61,13 +61,13 @@ describe('a run that reads from an unresponsive warehouse', () => {
     await member.call('POST', `/api/enrichment-jobs/${job}/resume`)
     await untilReading()
     await member.call('POST', `/api/enrichment-jobs/${job}/cancel`)
-    expect((await untilRan(member, job)).last_run.status).toBe('cancelled')
+    expect((await waitForRun(member, job)).last_run.status).toBe('cancelled')
   })
 
   test('waits for a new credential when its credential is revoked', async () => {
     const { member } = world
     const { connection, source } = await makeConnection()
-    const job = await makeJob(member, { definition: recipe, source_id: source })
+    const job = await makeJob(member, { definition: echoWorkflow, source_id: source })
     await member.call('POST', `/api/enrichment-jobs/${job}/run-now`)
     await untilReading()
     expect((await member.call('DELETE', `/api/connections/${connection}`)).status).toBe(204)
@@ -77,6 +77,6 @@ describe('a run that reads from an unresponsive warehouse', () => {
     await untilReading()
     expect((await getJob(member, job)).status).toBe('running')
     await member.call('POST', `/api/enrichment-jobs/${job}/cancel`)
-    await untilRan(member, job)
+    await waitForRun(member, job)
   })
 })

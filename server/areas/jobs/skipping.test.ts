@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { canonicalText } from '#model/canonical'
 import type { Json } from '#model/definition'
 import { fromWire } from '#platform/ids'
-import { getJob, makeDataset, makeJob, numbered, recipe, runJob } from '#test/harness/jobs'
+import { echoWorkflow, getJob, makeDataset, makeJob, numbered, runJob } from '#test/harness/jobs'
 import { useSharedService } from '#test/harness/service'
 import { makeWorld, type World } from '#test/harness/world'
 import { legacyRecipeHash } from './recipe.ts'
@@ -28,7 +28,12 @@ describe('the next run of a job', () => {
       { id: 'b', size: 2, seen: 1 },
       { id: 'c', size: 3, seen: 1 },
     ])
-    const job = await makeJob(member, { definition: recipe, dataset_id: dataset, mapping, output: { new: 'Sized' } })
+    const job = await makeJob(member, {
+      definition: echoWorkflow,
+      dataset_id: dataset,
+      mapping,
+      output: { new: 'Sized' },
+    })
     await runJob(member, job)
     await replace(dataset, [
       { id: 'c', size: 3, seen: 2 },
@@ -55,7 +60,7 @@ describe('the next run of a job', () => {
       { id: 'b', size: 2 },
     ]
     const dataset = await makeDataset(member, records)
-    const job = await makeJob(member, { definition: recipe, dataset_id: dataset, mapping, key: 'id' })
+    const job = await makeJob(member, { definition: echoWorkflow, dataset_id: dataset, mapping, key: 'id' })
     await runJob(member, job)
     await replace(dataset, [{ id: 'new', size: 1 }, ...records.toReversed()])
     expect((await runJob(member, job)).last_run.counts).toMatchObject({ succeeded: 1, skipped: 2 })
@@ -69,7 +74,12 @@ describe('the next run of a job', () => {
     const { member } = world
     const records = numbered(6).map(({ n }) => ({ n, size: n * 2 }))
     const dataset = await makeDataset(member, records)
-    const job = await makeJob(member, { definition: recipe, dataset_id: dataset, mapping, output: { new: 'Kept' } })
+    const job = await makeJob(member, {
+      definition: echoWorkflow,
+      dataset_id: dataset,
+      mapping,
+      output: { new: 'Kept' },
+    })
     await runJob(member, job)
     const jobId = fromWire('job', job)
     const [{ sha256 }] = (await service().sql('select sha256 from job_definitions where job_id = $1', [jobId])) as [
@@ -104,7 +114,7 @@ describe('a sample', () => {
     const { member } = world
     const dataset = await makeDataset(member, numbered(50))
     const job = await makeJob(member, {
-      definition: recipe,
+      definition: echoWorkflow,
       dataset_id: dataset,
       only_if: 'record.n >= 10',
       output: { new: 'Sampled' },
@@ -130,7 +140,7 @@ describe('the runs of a job', () => {
   test('can be read individually, with their records', async () => {
     const { member, stranger } = world
     const dataset = await makeDataset(member, numbered(4))
-    const job = await makeJob(member, { definition: recipe, dataset_id: dataset })
+    const job = await makeJob(member, { definition: echoWorkflow, dataset_id: dataset })
     const first = await runJob(member, job)
     await replace(dataset, numbered(5))
     const second = await runJob(member, job)
@@ -144,7 +154,7 @@ describe('the runs of a job', () => {
     expect((await of(first.last_run.run_id)).body.items).toHaveLength(4)
     expect((await of(second.last_run.run_id)).body.items).toMatchObject([{ position: 4 }])
 
-    const other = await makeJob(member, { definition: recipe, dataset_id: dataset })
+    const other = await makeJob(member, { definition: echoWorkflow, dataset_id: dataset })
     const foreign = await member.call('GET', `/api/enrichment-jobs/${other}/runs/${first.last_run.run_id}`)
     expect(foreign.status).toBe(404)
     const elsewhere = await member.call('GET', `/api/enrichment-jobs/${other}/records?run_id=${first.last_run.run_id}`)
@@ -158,7 +168,7 @@ describe('the runs of a job', () => {
     imported.set('file', new Blob(['zip,name,size\r\n1,Ada,5\r\n2,"=Bob",x\r\n3,Cy,7\r\n']), 'rows.csv')
     const { body: dataset } = await member.call('POST', '/api/datasets/import?infer=true', { raw: imported })
     const job = await makeJob(member, {
-      definition: { ...recipe, inputs: { type: 'object', properties: { size: { type: 'number' } } } },
+      definition: { ...echoWorkflow, inputs: { type: 'object', properties: { size: { type: 'number' } } } },
       dataset_id: dataset.dataset_id,
       mapping: { size: { $ref: 'record.size' } },
       output: { new: 'Ordered' },
@@ -196,14 +206,14 @@ describe('the runs of a job', () => {
       { position: 0, result: { seen: { size: 5 } } },
       { position: 2, result: { seen: { size: 7 } } },
     ])
-    const none = await makeJob(member, { definition: recipe, dataset_id: dataset.dataset_id })
+    const none = await makeJob(member, { definition: echoWorkflow, dataset_id: dataset.dataset_id })
     expect((await member.call('GET', `/api/enrichment-jobs/${none}/records/export`)).status).toBe(404)
   })
 
   test('keep the settings of the job', async () => {
     const { member } = world
     const job = await makeJob(member, {
-      definition: recipe,
+      definition: echoWorkflow,
       retry: { max_attempts: 2, backoff_s: 0 },
       max_cost: 1.5,
       max_tokens: 1000,

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { getJob, hurryRetries, makeJob, recipe, runJob, untilRan } from '#test/harness/jobs'
+import { echoWorkflow, getJob, makeJob, makeRetriesDue, runJob, waitForRun } from '#test/harness/jobs'
 import { useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makeWorld, type World } from '#test/harness/world'
@@ -48,7 +48,7 @@ describe('a job over a warehouse', () => {
     await warehouse.query(`create table crm.growing (id integer, name text, changed integer);
       insert into crm.growing select n, 'row ' || n, n from generate_series(1, 5) n; grant select on crm.growing to ${role}`)
     const source_id = await makeSource({ table: 'crm.growing', cursor: 'changed' })
-    const body = { definition: recipe, source_id, mapping: { name: { $ref: 'record.name' } }, key: 'id' }
+    const body = { definition: echoWorkflow, source_id, mapping: { name: { $ref: 'record.name' } }, key: 'id' }
     const without = await member.call('POST', '/api/enrichment-jobs', {
       body: { name: 'No', ...body, output: { new: 'Rows' } },
     })
@@ -89,7 +89,7 @@ describe('a job over a warehouse', () => {
     const { member } = world
     await warehouse.query('create table crm.going as select 1 as n')
     await warehouse.query(`grant select on crm.going to ${role}`)
-    const job = await makeJob(member, { definition: recipe, source_id: await makeSource({ table: 'crm.going' }) })
+    const job = await makeJob(member, { definition: echoWorkflow, source_id: await makeSource({ table: 'crm.going' }) })
     expect((await runJob(member, job)).last_run.counts.succeeded).toBe(1)
     await warehouse.query('drop table crm.going')
     const ran = await runJob(member, job)
@@ -130,7 +130,7 @@ describe('a job over a warehouse', () => {
       'the first records',
     )
     await warehouse.query(`alter role ${role} password 'second'`)
-    const failed = await untilRan(member, job, undefined, () => hurryRetries(service()))
+    const failed = await waitForRun(member, job, undefined, () => makeRetriesDue(service()))
     const { succeeded, failed: wrong } = failed.last_run.counts
     expect([succeeded > 2, wrong > 0, succeeded + wrong]).toEqual([true, true, 16])
     const { body } = await member.call('GET', `/api/enrichment-jobs/${job}/records?status=failed`)

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest'
-import { getJob, makeDataset, makeJob, numbered, recipe, runJob } from '#test/harness/jobs'
+import { echoWorkflow, getJob, makeDataset, makeJob, numbered, runJob } from '#test/harness/jobs'
 import { useService } from '#test/harness/service'
 import { makeWorld, type World } from '#test/harness/world'
 
@@ -9,7 +9,7 @@ beforeAll(async () => {
   world = await makeWorld(service())
 })
 
-const named = (name: string) => ({ ...recipe, nodes: [{ ...recipe.nodes[0]!, name }] })
+const named = (name: string) => ({ ...echoWorkflow, nodes: [{ ...echoWorkflow.nodes[0]!, name }] })
 const sweep = async (): Promise<void> => {
   for (;;) if (!(await service().sql<{ more: boolean }>('select sweep_ledger() as more'))[0]!.more) return
 }

@@ -3,7 +3,7 @@ import type { Asker, WatchEmbed } from '#areas/insights/metering'
 import type { JsonObject } from '#model/definition'
 import type { OutgoingCredential } from '#platform/outgoing/credential'
 import type { Outgoing } from '#platform/outgoing/outgoing'
-import { type AskVectors, type Embed, makeAskVectors } from '#providers/llm/embeddings'
+import { type Embed, makeRequestVectors, type RequestVectors } from '#providers/llm/embeddings'
 
 export type { Embed }
 
@@ -16,7 +16,7 @@ export type EmbedParts = {
     address: string | null
   }>
   /** The installation's own model, limited by the quotas of the workspace. Null if there is none for tenants. */
-  installation: { model: string; name: string; askFor(workspaceId: string): AskVectors } | null
+  installation: { model: string; name: string; askFor(workspaceId: string): RequestVectors } | null
   /** Counts the calls and enforces the budgets. */
   watchEmbed: WatchEmbed
 }
@@ -59,7 +59,7 @@ export async function embedderFor(
     if (opened.address === null) return undefined
     const fetch = parts.outgoing.fetchWith(opened.credential, { timeoutMs: ANSWER_WITHIN_MS })
     const provider = llmProviders.find((name) => name === opened.config.provider) ?? 'openai-compatible'
-    return parts.watchEmbed(makeAskVectors({ fetch, address: opened.address, model, provider }), {
+    return parts.watchEmbed(makeRequestVectors({ fetch, address: opened.address, model, provider }), {
       ...asker,
       workspaceId,
       credentialId,

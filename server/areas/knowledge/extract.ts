@@ -2,7 +2,7 @@ import type { OpenFile } from '#engine/files'
 import { formatOf } from '#engine/nodes/file-convert'
 import type { JsonObject } from '#model/definition'
 import { isProblem } from '#platform/errors'
-import { fromWire, NOWHERE } from '#platform/ids'
+import { fromWire, UNKNOWN_ID } from '#platform/ids'
 import { OutgoingFailure } from '#platform/outgoing/failure'
 import type { Outgoing } from '#platform/outgoing/outgoing'
 import { type Conversion, ConversionFailure, type Format } from '#providers/conversion/index'
@@ -57,7 +57,7 @@ async function textOfFile(
   { source, created_by }: WorkRow,
   signal: AbortSignal,
 ): Promise<Extracted> {
-  const fileId = fromWire('file', String(source.file_id)) ?? NOWHERE
+  const fileId = fromWire('file', String(source.file_id)) ?? UNKNOWN_ID
   const file = await parts.openUpload({ workspaceId, fileId, userId: created_by })
   if (!file) throw new IndexFailure('file_unavailable', 'the file is gone; upload it again')
   return { text: await convert(parts, workspaceId, formatOf(file), file, signal) }
@@ -108,7 +108,7 @@ async function textOfDataset(
   workspaceId: string,
   source: JsonObject,
 ): Promise<Extracted> {
-  const datasetId = fromWire('ds', String(source.dataset_id)) ?? NOWHERE
+  const datasetId = fromWire('ds', String(source.dataset_id)) ?? UNKNOWN_ID
   const texts: string[] = []
   let bytes = 0
   for await (const page of readRecords(workspaceId, datasetId)) {

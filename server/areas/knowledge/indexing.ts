@@ -3,7 +3,7 @@ import type { JsonObject } from '#model/definition'
 import { SECOND } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
 import { isProblem } from '#platform/errors'
-import { NOWHERE } from '#platform/ids'
+import { UNKNOWN_ID } from '#platform/ids'
 import type { Logger } from '#platform/log'
 import { makePeriodicCheck, type PeriodicCheck } from '#platform/periodic-check'
 import { ModelProblem } from '#providers/llm/problem'
@@ -38,7 +38,7 @@ export function makeIndexer(options: IndexerOptions): Omit<PeriodicCheck, 'wake'
   const { db, log } = options
   const stopping = new AbortController()
   const working = new Map<string, Promise<void>>()
-  let after = NOWHERE
+  let after = UNKNOWN_ID
 
   async function check(): Promise<number> {
     while (working.size < MAX_AT_ONCE && !stopping.signal.aborted) {

@@ -3,7 +3,7 @@ import { checked, fields } from '#engine/nodes/kind'
 import type { Json } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
 import { isProblem } from '#platform/errors'
-import { fromWire, NOWHERE, toWire } from '#platform/ids'
+import { fromWire, toWire, UNKNOWN_ID } from '#platform/ids'
 import { addText, type DocumentParts } from './documents.ts'
 import { mayEdit, mayRead } from './rights.ts'
 import { MAX_TEXT, type Passage } from './schema.ts'
@@ -21,7 +21,7 @@ export type KnowledgeNodeParts = SearchParts & {
 /** The appearance of both nodes in the editor. */
 const look = { kind: 'tool', group: 'data', icon: 'book-open', colour: '#0f766e' } as const
 const knowledgeField = { type: 'string', title: 'Knowledge base', minLength: 1, 'x-id': 'kb' }
-const idOf = (given: Json | undefined): string => fromWire('kb', String(given)) ?? NOWHERE
+const idOf = (given: Json | undefined): string => fromWire('kb', String(given)) ?? UNKNOWN_ID
 
 const passageSchema = {
   type: 'object',

@@ -2,9 +2,9 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { deliverEvent } from '#platform/events'
 import { pruneRealtime } from '#platform/realtime/prune'
 import { type Service, type SharedService, startService, useSharedService } from '#test/harness/service'
-import { isWhole } from '#test/harness/slow'
+import { isSlowRun } from '#test/harness/slow'
 import { openSocket, type TestSocket } from '#test/harness/socket'
-import { join, makePerson, makeWorkspace, makeWorld, type TestPerson, type World } from '#test/harness/world'
+import { addMember, makePerson, makeWorkspace, makeWorld, type TestPerson, type World } from '#test/harness/world'
 
 const service = useSharedService()
 let world: World
@@ -107,7 +107,7 @@ describe('the live feed of notifications', () => {
 
   test('sends only the id of a notification from a workspace that the person has left', async () => {
     const person = await somebody()
-    await join(service(), world.workspace, person, 'member')
+    await addMember(service(), world.workspace, person, 'member')
     await person.call('POST', '/api/notifications', { body: { title: 'Secret' }, workspace: world.workspace.id })
     await service().sql('delete from memberships where user_id = $1 and workspace_id = $2', [
       person.uuid,
@@ -203,7 +203,7 @@ describe('withdrawn access', () => {
   }
   const newMember = async (): Promise<TestPerson> => {
     const person = await makePerson(service())
-    await join(service(), world.workspace, person, 'member')
+    await addMember(service(), world.workspace, person, 'member')
     return person
   }
   const removal = 'delete from memberships where user_id = $1'
@@ -240,7 +240,7 @@ describe('cut connections', () => {
   }
 
   test('after random cuts on two servers, one of which restarts, the client has the whole journal once and in order', async () => {
-    const cuts = isWhole ? 80 : 20
+    const cuts = isSlowRun ? 80 : 20
     const person = await somebody()
     const random = makeRandom(20_260_101)
     const seen: number[] = []

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { deliverEvent } from '#platform/events'
 import { useSharedService } from '#test/harness/service'
-import { join, makeOperator, makePerson, makeWorkspace, makeWorld, type World } from '#test/harness/world'
+import { addMember, makeOperator, makePerson, makeWorkspace, makeWorld, type World } from '#test/harness/world'
 
 const service = useSharedService()
 let world: World
@@ -157,7 +157,7 @@ describe('notifications', () => {
   test('notifications of a workspace are not shown to a person who has left the workspace', async () => {
     const person = await makePerson(service())
     await makeWorkspace(service(), person)
-    await join(service(), world.workspace, person, 'member')
+    await addMember(service(), world.workspace, person, 'member')
     const said = await person.call('POST', '/api/notifications', {
       body: { title: 'Secret of the house' },
       workspace: world.workspace.id,

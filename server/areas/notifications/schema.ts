@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { severalIds } from '#platform/http/bulk'
+import { idList } from '#platform/http/bulk'
 import { anyId, anyText, defineList } from '#platform/http/list'
 import { id, jsonObject, reference, timestamp } from '#platform/http/schema'
 
@@ -65,7 +65,7 @@ export const MAX_CHANGED = 5_000
 
 export const MarkRead = z
   .strictObject({
-    notification_ids: severalIds('ntf').optional().describe('Only these; all that are unread where it is left out'),
+    notification_ids: idList('ntf').optional().describe('Only these; all that are unread where it is left out'),
     up_to: reference('ntf')
       .optional()
       .describe('Only this one and older ones: what came after the person looked stays unread'),
@@ -75,7 +75,7 @@ export const MarkRead = z
 
 export const DeleteSeveral = z
   .strictObject({
-    notification_ids: severalIds('ntf').optional(),
+    notification_ids: idList('ntf').optional(),
     all_read: z.literal(true).optional().describe('All that have been read, instead of `notification_ids`'),
     workspace_id: ofWorkspace(),
   })

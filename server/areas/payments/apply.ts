@@ -1,6 +1,6 @@
 import type { Tx } from '#platform/db/pool'
 import { newId } from '#platform/ids'
-import { tellInvoiceFailed, tellInvoicePaid, tellSubscriptionChanged } from '#providers/billing/events'
+import { notifyInvoiceFailed, notifyInvoicePaid, notifySubscriptionChanged } from '#providers/billing/events'
 import type {
   InvoiceStatus,
   Method,
@@ -100,7 +100,7 @@ async function endSubscription(tx: Tx, { workspaceId }: Place, row: Known): Prom
     `update billing_subscriptions set status = 'cancelled', ended_at = now() where workspace_id = $1 and subscription_id = $2`,
     [workspaceId, row.subscription_id],
   )
-  await tellSubscriptionChanged(tx, workspaceId, { ...row, status: 'cancelled' })
+  await notifySubscriptionChanged(tx, workspaceId, { ...row, status: 'cancelled' })
 }
 
 async function applySubscription(
@@ -148,7 +148,7 @@ async function applySubscription(
     before.plan_id !== after.plan_id ||
     before.status !== after.status ||
     before.cancel_at_period_end !== after.cancel_at_period_end
-  if (changed) await tellSubscriptionChanged(tx, workspaceId, after)
+  if (changed) await notifySubscriptionChanged(tx, workspaceId, after)
 }
 
 async function knownPlan(tx: Tx, planId: string | null): Promise<string | undefined> {
@@ -204,8 +204,8 @@ export async function applyInvoices(
     )
     for (const line of invoice.lines) if (line.meter) await noteInvoiced(tx, workspaceId, invoice_id, line)
     const facts = { ...invoice, invoice_id }
-    if (invoice.status === 'paid' && before?.status !== 'paid') await tellInvoicePaid(tx, workspaceId, facts)
+    if (invoice.status === 'paid' && before?.status !== 'paid') await notifyInvoicePaid(tx, workspaceId, facts)
     if (invoice.status === 'open' && invoice.attempts > (before?.attempts ?? 0))
-      await tellInvoiceFailed(tx, workspaceId, facts)
+      await notifyInvoiceFailed(tx, workspaceId, facts)
   }
 }

@@ -3,7 +3,7 @@ import { DAY } from '#platform/clock'
 import { makeLogger } from '#platform/log'
 import { type Billing, cards, eventsOf, type PlanRow, startBilling } from '#test/fakes/stripe/bench'
 import { fiftyTimes } from '#test/harness/fifty-times'
-import { join, makePerson, makeWorkspace, type TestPerson } from '#test/harness/world'
+import { addMember, makePerson, makeWorkspace, type TestPerson } from '#test/harness/world'
 import { makePayments } from './payments.ts'
 
 // The built-in ledger, with a clock that the test controls.
@@ -147,7 +147,7 @@ describe('dunning', () => {
   test('notifies only owners', async () => {
     const owner = await subscribed(team)
     const member = await makePerson(billing.service)
-    await join(billing.service, owner.workspace, member, 'member')
+    await addMember(billing.service, owner.workspace, member, 'member')
     await clock().runBillingClock(later((await me(owner)).current_period_end, 1000))
     expect(await eventsOf(billing.service, owner)).toContain('invoice.paid')
     expect(await eventsOf(billing.service, member)).toEqual([])
@@ -174,7 +174,7 @@ describe('the test clock', () => {
 
 test('the test clock refuses to charge a workspace that the operator does not own, and its use is audited', async () => {
   const owner = await subscribed(team)
-  await join(billing.service, owner.workspace, operator, 'viewer')
+  await addMember(billing.service, owner.workspace, operator, 'viewer')
   const { current_period_end: end } = await me(owner)
   const move = () =>
     operator.call('POST', '/api/payments/test-clock', {
@@ -183,7 +183,7 @@ test('the test clock refuses to charge a workspace that the operator does not ow
     })
   expect((await move()).status).toBe(403)
   expect(await invoicesOf(owner)).toHaveLength(1)
-  await join(billing.service, owner.workspace, operator, 'owner')
+  await addMember(billing.service, owner.workspace, operator, 'owner')
   expect((await move()).status).toBe(200)
   expect(await invoicesOf(owner)).toHaveLength(2)
   const { body } = await owner.call('GET', '/api/audit-log?action=billing.clock_moved')

@@ -3,7 +3,7 @@ import { newId } from '#platform/ids'
 import { type Billing, startBilling } from '#test/fakes/stripe/bench'
 import { freshEmail, PASSWORD } from '#test/harness/browser'
 import { until } from '#test/harness/until'
-import { join, makePerson, makeWorkspace, type TestPerson, type TestWorkspace } from '#test/harness/world'
+import { addMember, makePerson, makeWorkspace, type TestPerson, type TestWorkspace } from '#test/harness/world'
 import { makeQuotas, type Quotas } from './quotas.ts'
 
 let billing: Billing
@@ -114,7 +114,7 @@ describe('quotas', () => {
       const path = `/api/workspaces/${workspace.id}/members/invite`
       links.push((await owner.call('POST', path, { body: { email, role: 'member' } })).body.link)
     }
-    await join(billing.service, workspace, await makePerson(billing.service), 'member')
+    await addMember(billing.service, workspace, await makePerson(billing.service), 'member')
     for (const link of links) {
       const path = `/auth/invitations/${link.split('/').at(-1)}/accept`
       const refused = await billing.service.call('POST', path, { body: { name: 'Nel', password: PASSWORD } })
@@ -127,7 +127,7 @@ describe('quotas', () => {
     const statuses: number[] = []
     for (let at = 0; at < 3; at++) {
       const guest = await makePerson(billing.service)
-      await join(billing.service, workspace, guest, 'guest')
+      await addMember(billing.service, workspace, guest, 'guest')
       const path = `/api/workspaces/${workspace.id}/members/${guest.id}`
       statuses.push((await owner.call('PATCH', path, { body: { role: 'member' } })).status)
       if (at === 0) expect((await owner.call('PATCH', path, { body: { role: 'viewer' } })).status).toBe(200)
@@ -178,7 +178,7 @@ describe('quotas', () => {
     const { body } = await owner.call('GET', '/api/payments/usage')
     expect(body).toMatchObject({ plan_id: free.plan_id, plan: 'Free' })
     const guest = await makePerson(billing.service)
-    await join(billing.service, workspace, guest, 'guest')
+    await addMember(billing.service, workspace, guest, 'guest')
     expect((await usageOf(owner)).members).toEqual([1, 7])
   })
 

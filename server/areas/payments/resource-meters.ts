@@ -4,7 +4,7 @@ import type { NodeTable } from '#engine/nodes/table'
 import type { Config } from '#platform/config'
 import type { Database } from '#platform/db/pool'
 import { isProblem } from '#platform/errors'
-import type { AskVectors } from '#providers/llm/embeddings'
+import type { RequestVectors } from '#providers/llm/embeddings'
 import type { LanguageModel, Usage } from '#providers/llm/index'
 import { ModelProblem } from '#providers/llm/problem'
 import { type Mail, MailFailure, type MailMessage } from '#providers/mail/index'
@@ -91,7 +91,7 @@ export function meterModel(llm: LanguageModel, workspaceId: string, allowances: 
 const CHARACTERS_A_TOKEN = 4
 
 /** Wraps the installation's embedding model to count the tokens of one workspace. */
-export function meterEmbeddings(ask: AskVectors, workspaceId: string, allowances: Allowances): AskVectors {
+export function meterEmbeddings(ask: RequestVectors, workspaceId: string, allowances: Allowances): RequestVectors {
   return async (texts, signal) => {
     await checkTokens(workspaceId, allowances)
     const answer = await ask(texts, signal)

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { fiftyTimes } from '#test/harness/fifty-times'
 import { useSharedService } from '#test/harness/service'
-import { join, makeOperator, makePerson, makeWorkspace, makeWorld, type World } from '#test/harness/world'
+import { addMember, makeOperator, makePerson, makeWorkspace, makeWorld, type World } from '#test/harness/world'
 
 const service = useSharedService()
 let world: World
@@ -87,7 +87,7 @@ describe('presence', () => {
   test('a person has one row per workspace, which is deleted with the membership', async () => {
     const both = await makePerson(service())
     const mine = await makeWorkspace(service(), both)
-    await join(service(), world.workspace, both, 'member')
+    await addMember(service(), world.workspace, both, 'member')
     for (const workspace of [mine.id, world.workspace.id])
       expect((await both.call('POST', '/api/presence', { workspace })).status).toBe(201)
     expect((await both.call('GET', '/api/presence')).body.items).toHaveLength(2)
@@ -101,7 +101,7 @@ describe('presence', () => {
   test('colleagues see who is online, also from another selected workspace; guests and strangers do not', async () => {
     const both = await makePerson(service())
     const mine = await makeWorkspace(service(), both)
-    await join(service(), world.workspace, both, 'viewer')
+    await addMember(service(), world.workspace, both, 'viewer')
     await world.member.call('POST', '/api/presence', { body: { status: 'busy' } })
     const path = `/api/workspaces/${world.workspace.id}/presence`
     const seen = await both.call('GET', path, { workspace: mine.id })

@@ -6,7 +6,7 @@ import * as telegram from '#test/fakes/channels/telegram'
 import { type Answer, type Service, startService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makeTemplate } from '#test/harness/widget'
-import { join, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
+import { addMember, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
 
 // Gates and questions in Slack, Telegram and Discord: the buttons of a message, and who may press them.
 
@@ -93,7 +93,7 @@ type Here = {
 async function begin(name: keyof typeof ways): Promise<Here> {
   world = await makeWorld(service)
   const person = await makePerson(service, { name: 'Ada' })
-  await join(service, world.workspace, person, 'member')
+  await addMember(service, world.workspace, person, 'member')
   fakes[name].sent.length = 0
   const template_id = await makeTemplate(world.owner, [])
   const made = await world.owner.call('POST', '/api/gateway/channels', {

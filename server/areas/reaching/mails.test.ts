@@ -7,7 +7,7 @@ import { makeBrowser } from '#test/harness/browser'
 import { type Mailbox, type ReceivedMail, startMailbox } from '#test/harness/mailbox'
 import { type Service, startService } from '#test/harness/service'
 import { until } from '#test/harness/until'
-import { join, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
+import { addMember, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
 import { MAX_PER_HOUR } from './sending.ts'
 
 let mailbox: Mailbox
@@ -26,7 +26,7 @@ afterAll(async () => {
 /** Creates a separate colleague for each test, so that their mails can be counted. */
 async function colleague(name: string, role: 'member' | 'viewer' = 'member'): Promise<TestPerson> {
   const person = await makePerson(service, { name })
-  await join(service, world.workspace, person, role)
+  await addMember(service, world.workspace, person, role)
   return person
 }
 

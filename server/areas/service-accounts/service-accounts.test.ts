@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makeWorkflow } from '#test/harness/widget'
-import { join, makePerson, makeWorkspace, makeWorld, type TestPerson, type World } from '#test/harness/world'
+import { addMember, makePerson, makeWorkspace, makeWorld, type TestPerson, type World } from '#test/harness/world'
 import { MAX_SERVICE_ACCOUNTS } from './service.ts'
 
 const service = useSharedService()
@@ -80,7 +80,7 @@ describe('a service account', () => {
 
   test('remains when the person who created it leaves', async () => {
     const founder = await makePerson(service())
-    await join(service(), world.workspace, founder, 'owner')
+    await addMember(service(), world.workspace, founder, 'owner')
     const account = await makeAccount({}, {}, founder)
     await world.owner.call('DELETE', `/api/workspaces/${world.workspace.id}/members/${founder.id}`)
     expect((await call(account, 'GET', '/api/teams')).status).toBe(200)
@@ -264,7 +264,7 @@ describe('a service account in executions and approvals', () => {
 
   test('excludes everyone who created a key of it from approving its executions, even after the key is deleted', async () => {
     const second = await makePerson(service())
-    await join(service(), world.workspace, second, 'owner')
+    await addMember(service(), world.workspace, second, 'owner')
     const account = await makeAccount()
     const path = `/api/service-accounts/${account.user_id}/keys`
     const { body: other } = await second.call('POST', path, { body: { name: 'Mine' } })

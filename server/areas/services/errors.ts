@@ -5,7 +5,7 @@ import { SECOND } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
 import { firstIdAt, newId } from '#platform/ids'
 import type { Logger } from '#platform/log'
-import { writeRegularly } from '#platform/writing'
+import { writePeriodically } from '#platform/periodic-write'
 
 // Failures of actions, for the page of a service. They are collected in memory and written once a second, many
 // workspaces in one statement. A killed process loses the failures of its last second; the executions themselves record
@@ -77,7 +77,7 @@ export function makeServiceErrors({ db, log }: { db: Database; log: Logger }) {
       log.warn({ err: error, errors: taken.length }, 'failures of services were not written')
     }
   }
-  const { stop } = writeRegularly(FLUSH_EVERY, write)
+  const { stop } = writePeriodically(FLUSH_EVERY, write)
 
   return {
     /** Returns the nodes with `service.call` wrapped, so that its failures are recorded. */

@@ -6,7 +6,7 @@ import { isObject } from '#model/json'
 import { SECOND } from '#platform/clock'
 import { invalid, problem } from '#platform/errors'
 import type { Context } from '#platform/http/context'
-import { NOWHERE } from '#platform/ids'
+import { UNKNOWN_ID } from '#platform/ids'
 import type { Catalogue } from '#providers/services/catalogue'
 import { valueAt } from '#providers/services/paths'
 import type { PieceRunner } from '#providers/services/pieces/runner'
@@ -48,7 +48,7 @@ export async function listServiceOptions(
   const args = { ...own, ...(action.paginate && { max_items: MAX_OPTIONS }) }
   const run = {
     workspaceId: ctx.workspace.workspace_id,
-    executionId: NOWHERE,
+    executionId: UNKNOWN_ID,
     effectKey: 'options',
     signal: AbortSignal.any([ctx.stepAside(), AbortSignal.timeout(ANSWER_WITHIN)]),
     step: <T extends Json>(_name: string, work: () => Promise<T>): Promise<T> => work(),

@@ -7,8 +7,8 @@ import type { Context } from '#platform/http/context'
 import { decodeCursor, notACursor, toPage } from '#platform/http/page'
 import type { Catalogue } from '#providers/services/catalogue'
 import type { Service, ServiceAction, ServiceTrigger } from '#providers/services/manifest'
-import { holdsSecret } from '#providers/services/pieces/holders'
 import type { PiecePackage } from '#providers/services/pieces/index'
+import { receivesSecret } from '#providers/services/pieces/secret-pieces'
 import type { McpProgram } from '#providers/services/programs/index'
 import * as store from './import-store.ts'
 import { actionOfRow, serviceOfRow } from './imported.ts'
@@ -119,7 +119,7 @@ async function importedDetail(
 export function packageOf(code: PiecePackage | McpProgram | null): ServiceDetail['package'] {
   if (!code) return null
   const { name, version, integrity } = code
-  if (!('entry' in code)) return { name, version, integrity, holds_secret: holdsSecret(name) }
+  if (!('entry' in code)) return { name, version, integrity, holds_secret: receivesSecret(name) }
   return { name, version, integrity, holds_secret: false, args: code.args, environment: code.environment }
 }
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { useSharedService } from '#test/harness/service'
-import { join, makeOperator, makePerson, makeWorkspace, makeWorld, type World } from '#test/harness/world'
+import { addMember, makeOperator, makePerson, makeWorkspace, makeWorld, type World } from '#test/harness/world'
 
 const service = useSharedService()
 let world: World
@@ -109,7 +109,7 @@ describe('generic subscriptions', () => {
   test('lists and ids cover all workspaces of the caller, with the role in the workspace of each record', async () => {
     const both = await makePerson(service())
     const mine = await makeWorkspace(service(), both)
-    await join(service(), world.workspace, both, 'member')
+    await addMember(service(), world.workspace, both, 'member')
     const shared = await make('Shared')
     const own = await make('Own', both)
     const { body } = await both.call('GET', '/api/subscriptions?limit=200', { workspace: world.workspace.id })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { RunError } from '#areas/jobs/schema'
-import { effectModes } from '#model/touch'
+import { effectModes } from '#model/node-access'
 import { anyOf, defineList } from '#platform/http/list'
 import { id, jsonObject, listQuery, name, reference, timestamp } from '#platform/http/schema'
 

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest'
 import { useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
-import { join, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
+import { addMember, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
 
 // Workflows, templates and jobs shared with teams: team members get the rights, and lose them immediately when they
 // leave.
@@ -15,7 +15,7 @@ beforeAll(async () => {
   world = await makeWorld(service())
   colleague = await makePerson(service())
   outsider = await makePerson(service())
-  for (const person of [colleague, outsider]) await join(service(), world.workspace, person, 'member')
+  for (const person of [colleague, outsider]) await addMember(service(), world.workspace, person, 'member')
 })
 
 const definition = { nodes: [{ id: 'n', type: 'set', args: { values: { n: 1 } } }], edges: [] }
@@ -91,7 +91,7 @@ test.each(['leaves the team', 'the team is deleted', 'leaves the workspace', 'th
   async (how) => {
     const shared = await makeTeam()
     const person = await makePerson(service())
-    await join(service(), world.workspace, person, 'member')
+    await addMember(service(), world.workspace, person, 'member')
     await world.owner.call('POST', `/api/teams/${shared}/add_users`, { body: { user_ids: [person.id] } })
     const teams = [{ team_id: shared, role: 'member' }]
     const { workflow_id } = await make('/api/workflows', { definition, teams })

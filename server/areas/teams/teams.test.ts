@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { useSharedService } from '#test/harness/service'
-import { join, makeOperator, makePerson, makeWorkspace, makeWorld, type World } from '#test/harness/world'
+import { addMember, makeOperator, makePerson, makeWorkspace, makeWorld, type World } from '#test/harness/world'
 
 const service = useSharedService()
 let world: World
@@ -54,8 +54,8 @@ describe('teams', () => {
 
   test('a slug is looked up in the selected workspace first, then in the caller’s others, never in other workspaces', async () => {
     const both = await makePerson(service())
-    await join(service(), world.workspace, both, 'member')
-    await join(service(), world.elsewhere, both, 'viewer')
+    await addMember(service(), world.workspace, both, 'member')
+    await addMember(service(), world.elsewhere, both, 'viewer')
     const here = await world.owner.call('POST', '/api/teams', { body: { name: 'Core', slug: 'core' } })
     const there = await world.stranger.call('POST', '/api/teams', { body: { name: 'Core', slug: 'core' } })
     const lookUp = (workspace: string) => both.call('GET', '/api/teams/slug/core', { workspace })
@@ -74,7 +74,7 @@ describe('teams', () => {
   test('lists and ids cover all workspaces of the caller, with the role in the workspace of each team', async () => {
     const both = await makePerson(service())
     const mine = await makeWorkspace(service(), both)
-    await join(service(), world.workspace, both, 'viewer')
+    await addMember(service(), world.workspace, both, 'viewer')
     const team = await makeTeam('Spanned')
     const own = (await both.call('POST', '/api/teams', { body: { name: 'Mine' }, workspace: mine.id })).body
     const { body } = await both.call('GET', '/api/teams?limit=200', { workspace: mine.id })
@@ -100,7 +100,7 @@ describe('teams', () => {
   test('its creator and workspace owners can change and delete it; other members, viewers and guests cannot', async () => {
     const team = await makeTeam('Guarded')
     const colleague = await makePerson(service())
-    await join(service(), world.workspace, colleague, 'member')
+    await addMember(service(), world.workspace, colleague, 'member')
     const path = `/api/teams/${team.team_id}`
     const attempts = [
       ['PATCH', path, { name: 'x' }],
@@ -150,9 +150,9 @@ describe('teams', () => {
 
   test('a creator who became a viewer, or left, can no longer change the team', async () => {
     const creator = await makePerson(service())
-    await join(service(), world.workspace, creator, 'member')
+    await addMember(service(), world.workspace, creator, 'member')
     const team = await makeTeam('Left behind', creator)
-    await join(service(), world.workspace, creator, 'viewer')
+    await addMember(service(), world.workspace, creator, 'viewer')
     const path = `/api/teams/${team.team_id}`
     expect((await creator.call('PATCH', path, { body: { name: 'x' } })).status).toBe(403)
     await service().sql('delete from memberships where user_id = $1', [creator.uuid])
@@ -195,8 +195,8 @@ describe('teams', () => {
     const both = await makePerson(service())
     const mine = await makeWorkspace(service(), both)
     const colleague = await makePerson(service())
-    await join(service(), mine, colleague, 'viewer')
-    await join(service(), world.workspace, both, 'member')
+    await addMember(service(), mine, colleague, 'viewer')
+    await addMember(service(), world.workspace, both, 'member')
     const { body: team } = await both.call('POST', '/api/teams', { body: { name: 'Afar' }, workspace: mine.id })
     const path = `/api/teams/${team.team_id}`
     const added = await both.call('POST', `${path}/add_users`, {

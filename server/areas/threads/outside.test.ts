@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { fromWire } from '#platform/ids'
 import { useService } from '#test/harness/service'
 import { makeTemplate, makeToken, makeWorkflow, refund, visit } from '#test/harness/widget'
-import { join, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
+import { addMember, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
 
 // Conversations with visitors have no members: people who are responsible for the conversations can read them.
 
@@ -14,7 +14,7 @@ let token: string
 beforeAll(async () => {
   world = await makeWorld(service())
   maker = await makePerson(service(), { name: 'Mia Maker' })
-  await join(service(), world.workspace, maker, 'member')
+  await addMember(service(), world.workspace, maker, 'member')
   const workflow = await makeWorkflow(maker, 'Request a refund', refund)
   template = await makeTemplate(maker, [workflow], { name: 'Shop' })
   ;({ token } = await makeToken(maker, `/api/templates/${template}`))

@@ -1,8 +1,17 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { fromWire, toWire } from '#platform/ids'
 import { useSharedService } from '#test/harness/service'
-import { asking, makeTemplate, makeToken, makeWorkflow, refund, SITE, type Visitor, visit } from '#test/harness/widget'
-import { join, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
+import {
+  askingWorkflow,
+  makeTemplate,
+  makeToken,
+  makeWorkflow,
+  refund,
+  SITE,
+  type Visitor,
+  visit,
+} from '#test/harness/widget'
+import { addMember, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
 
 // A colleague answers a visitor instead of the assistant.
 
@@ -14,9 +23,9 @@ let token: string
 beforeAll(async () => {
   world = await makeWorld(service())
   maker = await makePerson(service(), { name: 'Mia Maker' })
-  await join(service(), world.workspace, maker, 'member')
+  await addMember(service(), world.workspace, maker, 'member')
   const refunds = await makeWorkflow(maker, 'Request a refund', refund)
-  const colours = await makeWorkflow(maker, 'Paint it', asking({ type: 'string', enum: ['red', 'green'] }))
+  const colours = await makeWorkflow(maker, 'Paint it', askingWorkflow({ type: 'string', enum: ['red', 'green'] }))
   template = await makeTemplate(maker, [refunds, colours], { name: 'Shop', features: { names: true } })
   ;({ token } = await makeToken(maker, `/api/templates/${template}`))
 })
@@ -138,7 +147,7 @@ describe('a colleague who takes over', () => {
   test('can be replaced by another colleague; leaving the workspace hands back the conversation', async () => {
     const talk = await begin()
     const leaver = await makePerson(service(), { name: 'Leo Leaver' })
-    await join(service(), world.workspace, leaver, 'owner')
+    await addMember(service(), world.workspace, leaver, 'owner')
     await act(maker, talk.thread, 'take-over')
     await say(leaver, talk, 'May I?')
     expect((await maker.call('GET', `/api/chat-thread/${talk.thread}`)).body.taken_over_by.name).toBe('Mia Maker')

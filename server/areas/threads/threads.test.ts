@@ -4,8 +4,8 @@ import { fromWire } from '#platform/ids'
 import { freshEmail, PASSWORD } from '#test/harness/browser'
 import { useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
-import { asking, makeTemplate, makeWorkflow } from '#test/harness/widget'
-import { join, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
+import { askingWorkflow, makeTemplate, makeWorkflow } from '#test/harness/widget'
+import { addMember, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
 
 const service = useSharedService()
 let world: World
@@ -13,7 +13,7 @@ let colleague: TestPerson
 beforeAll(async () => {
   world = await makeWorld(service())
   colleague = await makePerson(service(), { name: 'Cleo Colleague' })
-  await join(service(), world.workspace, colleague, 'member')
+  await addMember(service(), world.workspace, colleague, 'member')
 })
 
 async function makeThread(by = world.member, body: Record<string, unknown> = {}): Promise<string> {
@@ -278,7 +278,7 @@ describe('members', () => {
 
   test('who leave the workspace leave its threads, and threads without another owner get a new one', async () => {
     const leaver = await makePerson(service(), { name: 'Lea Leaver' })
-    await join(service(), world.workspace, leaver, 'member')
+    await addMember(service(), world.workspace, leaver, 'member')
     const shared = await makeThread(leaver)
     const alone = await makeThread(leaver)
     await invite(shared, colleague, 'viewer', leaver)
@@ -293,7 +293,7 @@ describe('members', () => {
 
 describe('a question of an execution that a thread started', () => {
   const open = async () => {
-    const workflow = await makeWorkflow(world.owner, 'Paint the fence', asking({ type: 'string' }))
+    const workflow = await makeWorkflow(world.owner, 'Paint the fence', askingWorkflow({ type: 'string' }))
     const template_id = await makeTemplate(world.owner, [workflow])
     const thread = await makeThread(world.owner, { template_id })
     await invite(thread, world.guest, 'member', world.owner)

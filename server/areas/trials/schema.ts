@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Execution, Status } from '#areas/executions/schema'
-import { effectModes } from '#model/touch'
+import { effectModes } from '#model/node-access'
 import { definition, definitionIn, id, jsonObject, timestamp } from '#platform/http/schema'
 
 export const Effects = z.enum(effectModes)

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
-import type { Exchanged } from '#platform/wall/egress'
+import type { RecordedExchange } from '#platform/wall/egress'
 import type { Expiry } from './expiry.ts'
 
 // Triggers that the vendor calls: their registrations and the received events.
@@ -63,7 +63,7 @@ export const noteExchange = (
   workspaceId: string,
   triggerId: string,
   epoch: string,
-  exchanged: Exchanged,
+  exchanged: RecordedExchange,
 ): Promise<number> => {
   const kept = JSON.stringify([exchanged])
   return tx.count(
@@ -297,7 +297,7 @@ export type Removal = {
   principal_id: string | null
   registered: boolean
   unconfirmed_trigger_id: string | null
-  exchanges: Exchanged[] | null
+  exchanges: RecordedExchange[] | null
   attempts: number
 }
 

@@ -6,8 +6,8 @@ import { askPiece, asNodeFailure } from '#engine/services/call-piece'
 import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
 import { SECOND } from '#platform/clock'
-import { NOWHERE } from '#platform/ids'
-import type { Exchanged, Witness } from '#platform/wall/egress'
+import { UNKNOWN_ID } from '#platform/ids'
+import type { RecordExchange, RecordedExchange } from '#platform/wall/egress'
 import type { Catalogue } from '#providers/services/catalogue'
 import type { Service, ServiceHook } from '#providers/services/manifest'
 import { valueAt } from '#providers/services/paths'
@@ -35,7 +35,7 @@ export type Registration = {
   credentialId: string | null
   userId: string | null
   /** Receives each response of the vendor while the code of a piece registers. */
-  witness?: Witness
+  witness?: RecordExchange
 }
 
 export async function findCalled(
@@ -60,7 +60,7 @@ async function callAction(parts: VendorParts, service: Service, name: string, ab
   const known = action.args_schema.properties as JsonObject
   const run = {
     workspaceId: about.workspaceId,
-    executionId: NOWHERE,
+    executionId: UNKNOWN_ID,
     effectKey: 'hook',
     signal: AbortSignal.timeout(ANSWER_WITHIN),
     step: <T extends Json>(_name: string, work: () => Promise<T>): Promise<T> => work(),
@@ -139,7 +139,7 @@ const keptOf = ({ keep = {} }: ServiceHook, output: Json): JsonObject =>
   Object.fromEntries(Object.entries(keep).map(([name, path]) => [name, valueAt(output, path) ?? null]))
 
 /** An unconfirmed registration: our addresses, and the vendor's responses to the code of a piece. */
-export type Left = { isLeft(url: string): boolean; url: string; exchanges: readonly Exchanged[] | null }
+export type Left = { isLeft(url: string): boolean; url: string; exchanges: readonly RecordedExchange[] | null }
 
 /**
  * Removes an unconfirmed registration. If the vendor has no list and sent no response, the registration stays, but its

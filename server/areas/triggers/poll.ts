@@ -11,7 +11,7 @@ import type { Json, JsonObject } from '#model/definition'
 import { validateJson } from '#model/json-schema'
 import { SECOND } from '#platform/clock'
 import type { Database, Tx } from '#platform/db/pool'
-import { NOWHERE, newId } from '#platform/ids'
+import { newId, UNKNOWN_ID } from '#platform/ids'
 import type { Catalogue } from '#providers/services/catalogue'
 import type { Service, ServiceTrigger } from '#providers/services/manifest'
 import type { PieceTrigger } from '#providers/services/pieces/index'
@@ -99,7 +99,7 @@ async function listItems({ parts, due, row, signal, service, trigger }: Look): P
     const args: JsonObject = { ...row.args, ...trigger.fixed, ...(action.paginate && { max_items: most }) }
     const run = {
       workspaceId: due.workspace_id,
-      executionId: NOWHERE,
+      executionId: UNKNOWN_ID,
       effectKey: `${due.trigger_id}:${row.epoch}`,
       signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_WITHIN)]),
       step: <T extends Json>(_name: string, work: () => Promise<T>): Promise<T> => work(),

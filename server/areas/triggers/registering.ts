@@ -7,8 +7,8 @@ import type { Database, Tx } from '#platform/db/pool'
 import { deliverEvent } from '#platform/events'
 import { toWire } from '#platform/ids'
 import { emitEvent } from '#platform/outbox'
-import type { Exchanged } from '#platform/wall/egress'
-import { holdsSecret } from '#providers/services/pieces/holders'
+import type { RecordedExchange } from '#platform/wall/egress'
+import { receivesSecret } from '#providers/services/pieces/secret-pieces'
 import type { HookAddresses } from './hook-address.ts'
 import * as hooks from './hook-store.ts'
 import {
@@ -56,8 +56,8 @@ export async function registerAnew(look: Look): Promise<Registered> {
     id: `heddle-${due.trigger_id}-${generation}`,
   }
   // Code that has access to a secret may have sent the secret.
-  const holds = called.piece !== undefined && holdsSecret(called.service.piece!.name)
-  const witness = ({ said, ...answered }: Exchanged) =>
+  const holds = called.piece !== undefined && receivesSecret(called.service.piece!.name)
+  const witness = ({ said, ...answered }: RecordedExchange) =>
     keepAnswer(look, { ...answered, ...(said !== undefined && !holds && { said }) })
   return register(parts, called, { ...registrationOf(look, {}), ...(called.piece && { witness }) }, at)
 }
@@ -66,7 +66,7 @@ export async function registerAnew(look: Look): Promise<Registered> {
  * Stores a response before the piece receives it. The piece continues even if storing fails, since the vendor has
  * already been called.
  */
-const keepAnswer = ({ due, row, within }: Look, exchanged: Exchanged): Promise<void> =>
+const keepAnswer = ({ due, row, within }: Look, exchanged: RecordedExchange): Promise<void> =>
   within((tx) => hooks.noteExchange(tx, due.workspace_id, due.trigger_id, row.epoch, exchanged)).then(
     () => undefined,
     () => undefined,
@@ -187,7 +187,7 @@ export async function removeUnconfirmedRegistration(look: Look): Promise<void> {
 export const leftOf = (
   { addresses }: Pick<HookParts, 'addresses'>,
   { workspace_id, trigger_id }: Due,
-  exchanges: readonly Exchanged[] | null,
+  exchanges: readonly RecordedExchange[] | null,
 ): Left => ({
   isLeft: (url) => addresses.isFor(url, trigger_id),
   url: addresses.urlOf({ workspaceId: workspace_id, triggerId: trigger_id, generation: '0' }),

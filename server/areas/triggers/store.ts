@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '#model/definition'
 import type { Database, Tx } from '#platform/db/pool'
 import { type ListInput, readList } from '#platform/http/list'
-import type { Exchanged } from '#platform/wall/egress'
+import type { RecordedExchange } from '#platform/wall/egress'
 import { type Trigger, triggerList } from './schema.ts'
 
 const columns = `trigger_id, workflow_id, service, trigger, kind, registered, args, credential_id, every_s, enabled, next_poll_at, last_polled_at,
@@ -118,7 +118,7 @@ export type Claimed = {
   /** The number of the registration that the vendor confirmed last. */
   confirmed: string
   /** The vendor's responses to a registration that was not confirmed. */
-  hook_exchanges: Exchanged[] | null
+  hook_exchanges: RecordedExchange[] | null
   /** `expired`: the registration has ended at the vendor. `renew_due`: it must be renewed before it ends. */
   expired: boolean
   renew_due: boolean

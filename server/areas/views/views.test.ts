@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
 import { useSharedService } from '#test/harness/service'
-import { join, makeWorld, type World } from '#test/harness/world'
+import { addMember, makeWorld, type World } from '#test/harness/world'
 
 const service = useSharedService()
 let world: World
@@ -18,7 +18,7 @@ test('views are stored per person and workspace, in their order, and no other us
   expect([set.status, set.body]).toEqual([200, { views: [mine, broken] }])
   expect((await viewer.call('GET', '/api/views')).body).toEqual({ views: [mine, broken] })
   expect((await world.owner.call('GET', '/api/views')).body).toEqual({ views: [] })
-  await join(service(), elsewhere, viewer, 'viewer')
+  await addMember(service(), elsewhere, viewer, 'viewer')
   const there = await viewer.call('GET', '/api/views', { headers: { 'x-workspace-id': elsewhere.id } })
   expect(there.body).toEqual({ views: [] })
 
@@ -51,6 +51,6 @@ test('views are deleted with the membership', async () => {
   await person.call('PUT', '/api/views', { body: { views: [broken] } })
   const path = `/api/workspaces/${world.workspace.id}/members/${person.id}`
   expect((await world.owner.call('DELETE', path)).status).toBe(204)
-  await join(service(), world.workspace, person, 'member')
+  await addMember(service(), world.workspace, person, 'member')
   expect((await person.call('GET', '/api/views')).body).toEqual({ views: [] })
 })

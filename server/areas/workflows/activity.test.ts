@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { makeDataset, makeJob } from '#test/harness/jobs'
 import { useSharedService } from '#test/harness/service'
-import { join, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
+import { addMember, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
 
 const service = useSharedService()
 let world: World
@@ -9,7 +9,7 @@ let colleague: TestPerson
 beforeAll(async () => {
   world = await makeWorld(service())
   colleague = await makePerson(service(), { name: 'Cleo Colleague' })
-  await join(service(), world.workspace, colleague, 'member')
+  await addMember(service(), world.workspace, colleague, 'member')
 })
 
 const definition = { nodes: [{ id: 'a', type: 'set', args: { values: {} } }], edges: [] }
@@ -105,7 +105,7 @@ describe('the use of a workflow', () => {
 
   test('does not show to a guest what they are not a member of', async () => {
     const guest = await makePerson(service(), { name: 'Gil Guest' })
-    await join(service(), world.workspace, guest, 'guest')
+    await addMember(service(), world.workspace, guest, 'guest')
     const id = await make({ name: 'Shared', members: [{ user_id: guest.id, role: 'viewer' }] })
     await make({
       name: 'Hidden',

@@ -3,7 +3,7 @@ import { fromWire } from '#platform/ids'
 import { makeDataset, makeJob, runJob } from '#test/harness/jobs'
 import { useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
-import { join, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
+import { addMember, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
 
 // Workflows that run other workflows: a person cannot run through their own workflow what they may not run directly.
 
@@ -13,7 +13,7 @@ let colleague: TestPerson
 beforeAll(async () => {
   world = await makeWorld(service())
   colleague = await makePerson(service(), { name: 'Cleo Colleague' })
-  await join(service(), world.workspace, colleague, 'member')
+  await addMember(service(), world.workspace, colleague, 'member')
 })
 
 const secret = {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { givenShares, shownShares } from '#areas/teams/shares'
-import { bulkAnswer, severalIds } from '#platform/http/bulk'
+import { bulkAnswer, idList } from '#platform/http/bulk'
 import { anyId, defineList, flag } from '#platform/http/list'
 import { definition, definitionIn, id, jsonObject, name, reference, timestamp } from '#platform/http/schema'
 import { Settings, SettingsPatch, ShownSettings } from './settings-schema.ts'
@@ -220,7 +220,7 @@ export const Palette = z
 
 export const DeleteWorkflows = z
   .strictObject({
-    workflow_ids: severalIds('wf'),
+    workflow_ids: idList('wf'),
     cancel_runs: z.boolean().default(false).describe('Cancel their live executions; without it those workflows stay'),
   })
   .meta({ id: 'DeleteWorkflows' })

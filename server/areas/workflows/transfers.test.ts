@@ -3,7 +3,7 @@ import { makeDataset, makeJob } from '#test/harness/jobs'
 import { useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makeWorkflow } from '#test/harness/widget'
-import { join, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
+import { addMember, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
 
 const service = useSharedService()
 let world: World
@@ -11,7 +11,7 @@ let colleague: TestPerson
 beforeAll(async () => {
   world = await makeWorld(service())
   colleague = await makePerson(service(), { name: 'Cleo Colleague' })
-  await join(service(), world.workspace, colleague, 'member')
+  await addMember(service(), world.workspace, colleague, 'member')
 })
 
 const constant = { nodes: [], edges: [], output: 1 }
@@ -196,7 +196,7 @@ describe('an editor', () => {
 describe('when the person for whom a workflow acts leaves', () => {
   test('it acts for its owner, who is notified immediately of what they may not use', async () => {
     const leaver = await makePerson(service(), { name: 'Lea Leaver' })
-    await join(service(), world.workspace, leaver, 'member')
+    await addMember(service(), world.workspace, leaver, 'member')
     const secret = await makeWorkflow(world.owner, 'For Lea alone', constant, {
       members: [{ user_id: leaver.id, role: 'member' }],
     })
@@ -216,7 +216,7 @@ describe('when the person for whom a workflow acts leaves', () => {
 
   test('an execution in progress also acts for the owner', async () => {
     const leaver = await makePerson(service())
-    await join(service(), world.workspace, leaver, 'member')
+    await addMember(service(), world.workspace, leaver, 'member')
     const dataset = await makeDataset(world.owner, [{ n: 1 }])
     const id = await makeWorkflow(leaver, 'Waits', {
       nodes: [
@@ -254,7 +254,7 @@ describe('a node whose resource the principal may no longer use', () => {
     ['channel.send', (ids: Ids) => ({ config_id: ids.chan, to: 'x', text: 'y' }), 'viewer', 'channel_not_allowed'],
   ] as const)('%s fails with its own code', async (type, args, role, code) => {
     const author = await makePerson(service())
-    await join(service(), world.workspace, author, 'member')
+    await addMember(service(), world.workspace, author, 'member')
     const ids: Ids = {
       ds: await makeDataset(world.owner, [{ n: 1 }]),
       conn: { $cel: '"conn_01kf3v6h2he3wtpk1fw5c0wz9d"' },
@@ -265,9 +265,9 @@ describe('a node whose resource the principal may no longer use', () => {
       members: [{ user_id: world.owner.id, role: 'member' }],
     })
     // Changed in the database, since the API would transfer the workflow.
-    await join(service(), world.workspace, author, role)
+    await addMember(service(), world.workspace, author, role)
     expect((await run(world.owner, id)).body).toMatchObject({ status: 'failed', error: { code, node_id: 'use' } })
-    await join(service(), world.workspace, author, 'member')
+    await addMember(service(), world.workspace, author, 'member')
     expect((await run(world.owner, id)).body.error?.code).not.toBe(code)
   })
 })

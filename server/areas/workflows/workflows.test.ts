@@ -3,7 +3,7 @@ import { fromWire } from '#platform/ids'
 import { fiftyTimes } from '#test/harness/fifty-times'
 import { useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
-import { join, makePerson, makeWorkspace, makeWorld, type TestPerson, type World } from '#test/harness/world'
+import { addMember, makePerson, makeWorkspace, makeWorld, type TestPerson, type World } from '#test/harness/world'
 
 const service = useSharedService()
 let world: World
@@ -202,7 +202,7 @@ describe('workflows', () => {
 
   test('of a person who leaves go to the person who removed them, so that they have an owner', async () => {
     const leaver = await makePerson(service())
-    await join(service(), world.workspace, leaver, 'member')
+    await addMember(service(), world.workspace, leaver, 'member')
     const id = await make(
       constant(1),
       { name: 'Left behind', members: [{ user_id: world.owner.id, role: 'viewer' }] },
@@ -214,7 +214,7 @@ describe('workflows', () => {
     expect(await get(`/api/workflows/${id}`)).toMatchObject({ owner_id: world.owner.id, members: [] })
     expect(await get(`/api/templates/${template.template_id}`)).toMatchObject({ owner_id: world.owner.id })
     // A person who returns as a guest does not find the workflow.
-    await join(service(), world.workspace, leaver, 'guest')
+    await addMember(service(), world.workspace, leaver, 'guest')
     expect((await leaver.call('GET', `/api/workflows/${id}`, { workspace: world.workspace.id })).status).toBe(404)
     const told = (await get('/api/notifications')).items.find(
       ({ kind }: { kind: string }) => kind === 'workflow.passed_on',

@@ -9,7 +9,7 @@ import { toWire } from '#platform/ids'
 import { makeDiskBlobs } from '#providers/blobs/disk'
 import { type Service, useService } from '#test/harness/service'
 import { until } from '#test/harness/until'
-import { join, makePerson, makeWorkspace, type TestPerson, type TestWorkspace } from '#test/harness/world'
+import { addMember, makePerson, makeWorkspace, type TestPerson, type TestWorkspace } from '#test/harness/world'
 
 // Accepts requests and never answers.
 const silentServer = createServer(() => {})
@@ -91,7 +91,7 @@ describe('a workspace that is deleted', () => {
     member = await makePerson(service())
     await makeWorkspace(service(), owner, 'Stays')
     workspace = await makeWorkspace(service(), owner, 'Goes')
-    await join(service(), workspace, member, 'member')
+    await addMember(service(), workspace, member, 'member')
     held = await fill(service(), owner, member, workspace)
     const { execution_id } = await held.call('POST', `/api/workflows/${held.busy}/run`, {})
     held.executions.push(execution_id)

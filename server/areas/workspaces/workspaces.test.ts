@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { signUp } from '#test/harness/browser'
 import { fiftyTimes } from '#test/harness/fifty-times'
-import { makeJob, makeWorkflow, recipe } from '#test/harness/jobs'
+import { echoWorkflow, makeJob, makeWorkflow } from '#test/harness/jobs'
 import { useSharedService } from '#test/harness/service'
 import {
-  join,
+  addMember,
   makeOperator,
   makePerson,
   makeWorkspace,
@@ -110,7 +110,7 @@ describe('workspaces', () => {
   test('are deleted with everything in them; the company remains and operators see the deletion', async () => {
     const owner = await makePerson(service())
     const workspace = await makeWorkspace(service(), owner, 'Doomed')
-    await join(service(), workspace, world.member, 'member')
+    await addMember(service(), workspace, world.member, 'member')
     await owner.call('POST', '/api/teams', { body: { name: 'T' } })
     const { body: key } = await owner.call('POST', '/auth/api-keys', {
       body: { name: 'k', workspace_id: workspace.id },
@@ -149,7 +149,7 @@ describe('members', () => {
 
   test('of a workspace that is not selected are addressed by its id', async () => {
     const other = await makeWorkspace(service(), world.owner, 'Other')
-    await join(service(), other, world.viewer, 'viewer')
+    await addMember(service(), other, world.viewer, 'viewer')
     const { body } = await world.owner.call('GET', `/api/workspaces/${other.id}/members`)
     expect(body.items).toHaveLength(2)
     expect((await world.owner.call('DELETE', `/api/workspaces/${other.id}/members/${world.viewer.id}`)).status).toBe(
@@ -159,7 +159,7 @@ describe('members', () => {
 
   test('get their role only from an owner, and cannot change their own', async () => {
     const person = await makePerson(service())
-    await join(service(), world.workspace, person, 'viewer')
+    await addMember(service(), world.workspace, person, 'viewer')
     const one = `${path()}/${person.id}`
     expect((await person.call('PATCH', one, { body: { role: 'owner' } })).status).toBe(403)
     expect((await world.member.call('PATCH', one, { body: { role: 'owner' } })).status).toBe(403)
@@ -183,24 +183,24 @@ describe('members', () => {
   test('can leave, and can be removed by owners', async () => {
     for (const role of ['member', 'viewer', 'guest'] as const) {
       const person = await makePerson(service())
-      await join(service(), world.workspace, person, role)
+      await addMember(service(), world.workspace, person, role)
       expect((await person.call('DELETE', `${path()}/${world.owner.id}`)).status).toBe(403)
       expect((await person.call('DELETE', `${path()}/${person.id}`)).status).toBe(204)
       expect((await person.call('GET', `/api/workspaces/${world.workspace.id}`)).status).toBe(404)
     }
     const person = await makePerson(service())
-    await join(service(), world.workspace, person, 'member')
+    await addMember(service(), world.workspace, person, 'member')
     expect((await world.owner.call('DELETE', `${path()}/${person.id}`)).status).toBe(204)
     expect((await world.owner.call('DELETE', `${path()}/${person.id}`)).status).toBe(404)
   })
 
   test('who become guests transfer what they owned, leave their teams, and keep only what others shared with them', async () => {
     const person = await makePerson(service())
-    await join(service(), world.workspace, person, 'member')
+    await addMember(service(), world.workspace, person, 'member')
     const { body: team } = await world.owner.call('POST', '/api/teams', { body: { name: `Team ${person.id}` } })
     await world.owner.call('POST', `/api/teams/${team.team_id}/add_users`, { body: { user_ids: [person.id] } })
     const workflow = `/api/workflows/${await makeWorkflow(person)}`
-    const job = `/api/enrichment-jobs/${await makeJob(person, { definition: recipe })}`
+    const job = `/api/enrichment-jobs/${await makeJob(person, { definition: echoWorkflow })}`
     const own = (await person.call('POST', '/api/chat-thread', { body: { title: 'Own' } })).body.thread_id
     const shared = (await world.owner.call('POST', '/api/chat-thread', { body: { title: 'Shared' } })).body.thread_id
     const invited = { email: person.email, role: 'member' }
@@ -236,7 +236,7 @@ describe('fifty owners at once', () => {
     const owners: TestPerson[] = []
     for (let at = 0; at < 50; at++) owners.push(await makePerson(service()))
     const workspace = await makeWorkspace(service(), owners[0]!, 'Crowd')
-    for (const person of owners) await join(service(), workspace, person, 'owner')
+    for (const person of owners) await addMember(service(), workspace, person, 'owner')
     return {
       owners,
       path: `/api/workspaces/${workspace.id}/members`,

@@ -1,5 +1,5 @@
 import type { NodeKind } from '#engine/node'
-import { fromWire, NOWHERE } from '#platform/ids'
+import { fromWire, UNKNOWN_ID } from '#platform/ids'
 import { checked, fields } from './kind.ts'
 
 /**
@@ -51,7 +51,7 @@ export const makeChannelSend = ({ sendToChannel }: { sendToChannel: SendToChanne
     async run({ args, workspaceId, effectKey }) {
       const receipt = await sendToChannel({
         workspaceId,
-        configId: fromWire('chan', String(args.config_id)) ?? NOWHERE,
+        configId: fromWire('chan', String(args.config_id)) ?? UNKNOWN_ID,
         to: String(args.to),
         text: String(args.text),
         key: effectKey,

@@ -1,6 +1,6 @@
 import type { NodeKind } from '#engine/node'
 import type { JsonObject } from '#model/definition'
-import { fromWire, NOWHERE } from '#platform/ids'
+import { fromWire, UNKNOWN_ID } from '#platform/ids'
 import { checked, fields } from './kind.ts'
 
 /**
@@ -57,7 +57,7 @@ export const makeDatasetProfile = ({ profileDataset }: { profileDataset: Profile
       defaults: { dataset_id: '' },
     },
     async run({ args, workspaceId, executionId, signal }) {
-      const datasetId = fromWire('ds', String(args.dataset_id)) ?? NOWHERE
+      const datasetId = fromWire('ds', String(args.dataset_id)) ?? UNKNOWN_ID
       return { output: await profileDataset({ workspaceId, executionId, datasetId, signal }) }
     },
   })

@@ -1,6 +1,6 @@
 import type { NodeKind } from '#engine/node'
 import type { JsonObject } from '#model/definition'
-import { fromWire, NOWHERE } from '#platform/ids'
+import { fromWire, UNKNOWN_ID } from '#platform/ids'
 import { checked, fields } from './kind.ts'
 
 /**
@@ -51,7 +51,7 @@ export const makeDatasetRead = ({ readDataset }: { readDataset: ReadDataset }): 
       const { records, sha256 } = await readDataset({
         workspaceId,
         executionId,
-        datasetId: fromWire('ds', String(args.dataset_id)) ?? NOWHERE,
+        datasetId: fromWire('ds', String(args.dataset_id)) ?? UNKNOWN_ID,
         where: (args.where ?? {}) as JsonObject,
         limit: Number(args.limit ?? DEFAULT_RECORDS),
         signal,

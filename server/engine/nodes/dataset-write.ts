@@ -1,6 +1,6 @@
 import type { NodeKind } from '#engine/node'
 import type { Json } from '#model/definition'
-import { fromWire, NOWHERE, toWire } from '#platform/ids'
+import { fromWire, toWire, UNKNOWN_ID } from '#platform/ids'
 import { checked, fields } from './kind.ts'
 
 /**
@@ -73,7 +73,7 @@ export const makeDatasetWrite = ({ writeDataset }: { writeDataset: WriteDataset 
         key: effectKey,
         target:
           typeof args.dataset_id === 'string'
-            ? { datasetId: fromWire('ds', args.dataset_id) ?? NOWHERE }
+            ? { datasetId: fromWire('ds', args.dataset_id) ?? UNKNOWN_ID }
             : { name: String(args.name).trim() },
         records: args.records as Json[],
         mode: args.mode === 'append' || args.mode === 'upsert' ? args.mode : 'replace',

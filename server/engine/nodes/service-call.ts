@@ -5,7 +5,7 @@ import { callMcpTool } from '#engine/services/call-mcp'
 import { callPieceAction } from '#engine/services/call-piece'
 import { programSession } from '#engine/services/mcp-program'
 import type { Json, JsonObject } from '#model/definition'
-import { standsForValue } from '#model/graph-expressions'
+import { replacesValue } from '#model/graph-expressions'
 import type { Issue } from '#model/issue'
 import { isObject } from '#model/json'
 import { validateJson } from '#model/json-schema'
@@ -89,7 +89,7 @@ export function checkCall(
   if (service.credentials.length === 0 && !service.imported && args.credential_id !== undefined)
     issues.push({ path: `${path}/credential_id`, message: `${service.title} takes no credential` })
   const given = args.args ?? {}
-  return [...issues, ...validateJson(action.args_schema, given, { opaque: standsForValue, path: `${path}/args` })]
+  return [...issues, ...validateJson(action.args_schema, given, { opaque: replacesValue, path: `${path}/args` })]
 }
 
 export const makeServiceCall = (deps: ServiceCallDeps, catalogue: Catalogue = serviceCatalogue()): NodeKind =>

@@ -1,6 +1,6 @@
 import { NodeFailure, type NodeKind } from '#engine/node'
 import type { Json, JsonObject } from '#model/definition'
-import { fromWire, NOWHERE } from '#platform/ids'
+import { fromWire, UNKNOWN_ID } from '#platform/ids'
 import { checked, codeText, fields } from './kind.ts'
 
 /**
@@ -97,7 +97,7 @@ export const makeWarehouseExecute = ({ executeWarehouse }: { executeWarehouse: E
         typeof args.statement === 'string'
           ? { statement: args.statement, params: (args.params ?? []) as Json[] }
           : { table: String(args.table), key, ...tableOf(args.rows as JsonObject[]) }
-      const connectionId = fromWire('conn', String(args.connection_id)) ?? NOWHERE
+      const connectionId = fromWire('conn', String(args.connection_id)) ?? UNKNOWN_ID
       const { affected } = await executeWarehouse({ workspaceId, connectionId, what, signal })
       return { output: { affected } }
     },

@@ -1,6 +1,6 @@
 import type { NodeKind } from '#engine/node'
 import type { Json, JsonObject } from '#model/definition'
-import { fromWire, NOWHERE } from '#platform/ids'
+import { fromWire, UNKNOWN_ID } from '#platform/ids'
 import { checked, codeText, fields } from './kind.ts'
 
 /** Runs one read-only statement; the connections area implements it. Throws NodeFailure. */
@@ -65,7 +65,7 @@ export const makeWarehouseQuery = ({ queryWarehouse }: { queryWarehouse: QueryWa
       const { params } = args
       const { rows, columns } = await queryWarehouse({
         workspaceId,
-        connectionId: fromWire('conn', String(args.connection_id)) ?? NOWHERE,
+        connectionId: fromWire('conn', String(args.connection_id)) ?? UNKNOWN_ID,
         query: String(args.query),
         ...(typeof params === 'object' && params !== null && { params: params as Json[] | JsonObject }),
         limit: Number(args.limit ?? DEFAULT_ROWS),

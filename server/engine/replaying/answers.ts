@@ -1,5 +1,5 @@
 import type { Json, JsonObject, Node } from '#model/definition'
-import { isActing } from '#model/touch'
+import { isActing } from '#model/node-access'
 import { argsOf } from '../interpreter/activate.ts'
 import type { Command } from '../interpreter/commands.ts'
 import type { Context } from '../interpreter/context.ts'

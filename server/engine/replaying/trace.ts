@@ -1,5 +1,5 @@
 import type { ExecutionError, Json, JsonObject } from '#model/definition'
-import { isActing } from '#model/touch'
+import { isActing } from '#model/node-access'
 import { requestKindOf } from '../interpreter/commands.ts'
 import type { GraphState } from '../interpreter/state.ts'
 import type { PastRun } from './record.ts'

@@ -2,7 +2,7 @@ import { bodyOf } from '#model/body'
 import type { Definition, Edge, Graph, Json, JsonObject, Node } from '#model/definition'
 import { withoutDeferred } from '#model/expressions'
 import type { NodeDescriptor } from '#model/node'
-import { type Effects, isActing, modeOf, touchOf } from '#model/touch'
+import { type Effects, isActing, modeOf, nodeAccessOf } from '#model/node-access'
 import { type FromRecord, TRIAL_ANSWER } from '../nodes/trial-answer.ts'
 import { sampleOutput } from './sample-output.ts'
 
@@ -107,7 +107,7 @@ const planNode = (request: TrialRequest, node: Node, prefix: string, unanswered:
   const given = isTop ? pinned.get(node.id) : undefined
   if (given !== undefined)
     return { node: answered(node, 'pinned', { output: given }), entries: [entry('pinned', 'given')] }
-  const isAskedModel = request.liveModels === true && touchOf(node.type) === 'model'
+  const isAskedModel = request.liveModels === true && nodeAccessOf(node.type) === 'model'
   // A branch before the only running node would leave by one of its ports, but the others lead to that node too.
   const runs = isPast
     ? !isActing(node.type) && node.type !== 'branch'

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
-import { keptVariables } from '#model/variables'
+import { storedVariables } from '#model/variables'
 import { toWire } from '#platform/ids'
 import { initiatorsOfFollower } from '../initiators.ts'
 import type { Command } from '../interpreter/commands.ts'
@@ -69,7 +69,8 @@ async function startExecution(
     ...(owned.traceparent !== null && {
       labels: { traceparent: deps.ports.traceOf?.({ ...owned, nodePath: path }) ?? owned.traceparent },
     }),
-    vars: vars && (keptVariables(await deps.ports.loadDefinition(owned.workspaceId, target.definitionRef), vars) ?? {}),
+    vars:
+      vars && (storedVariables(await deps.ports.loadDefinition(owned.workspaceId, target.definitionRef), vars) ?? {}),
   })
 }
 

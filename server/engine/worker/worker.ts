@@ -1,7 +1,7 @@
 import type { Definition, JsonObject } from '#model/definition'
 import { makeLru } from '#model/lru'
 import type { Effect } from '#model/node'
-import { wantsVariables } from '#model/variables'
+import { readsVariables } from '#model/variables'
 import { SECOND } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
 import type { Logger } from '#platform/log'
@@ -143,7 +143,7 @@ const offloadTo =
   }
 
 const variablesFor = async (ports: EnginePorts, workspaceId: string, start: StartRow, definition: Definition) =>
-  wantsVariables(definition)
+  readsVariables(definition)
     ? variablesAtStart(ports, workspaceId, definition, start.snapshot?.vars, { isChild: (start.depth ?? 0) > 0 })
     : undefined
 

@@ -139,9 +139,9 @@ describe('the access check of a route', () => {
   test.each<[string, Record<string, string>, Standings]>([
     ['no area is registered for the kind', { workflow_id: 'wf_1' }, {}],
     ['the path contains no id', {}, { workflow: async () => 'owner' }],
-  ])('throws an internal error if %s', async (_what, params, standings) => {
-    await expect(checkAccess(contextOf(), rules.owner('workflow'), params, standings)).rejects.toThrow(
-      'no standing is registered',
+  ])('throws an internal error if %s', async (_what, params, accessLevels) => {
+    await expect(checkAccess(contextOf(), rules.owner('workflow'), params, accessLevels)).rejects.toThrow(
+      'no level is registered',
     )
   })
 })

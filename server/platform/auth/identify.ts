@@ -2,7 +2,7 @@ import { makeLru } from '#model/lru'
 import type { Database, Tx } from '../db/pool.ts'
 import { problem } from '../errors.ts'
 import type { Credential, Identity, Org, Person, SelectedWorkspace, WorkspaceRole } from '../http/context.ts'
-import { fromWire, hashSecret, NOWHERE, secretLooksValid } from '../ids.ts'
+import { fromWire, hashSecret, secretLooksValid, UNKNOWN_ID } from '../ids.ts'
 import { operatorAddresses } from './email.ts'
 
 // Identifies the caller: the org of the host, the person behind a cookie or a key, and the selected workspace.
@@ -70,7 +70,7 @@ export function makeIdentifier(options: { db: Database; operators: readonly stri
 
   const read = (credentials: Credentials): Reading | undefined => {
     const { bearer, session, workspaceHeader } = credentials
-    const wanted = workspaceHeader === undefined ? null : (fromWire('ws', workspaceHeader) ?? NOWHERE)
+    const wanted = workspaceHeader === undefined ? null : (fromWire('ws', workspaceHeader) ?? UNKNOWN_ID)
     if (bearer !== undefined) return secretLooksValid('hk', bearer) ? readingOf(KEY, bearer, wanted) : undefined
     if (session === undefined || !secretLooksValid('ses', session)) return undefined
     return readingOf(SESSION, session, wanted)

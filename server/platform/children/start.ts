@@ -75,7 +75,7 @@ let areEqual = false
 /**
  * For tests: next to other tests, a process with a lower priority would get too little CPU time and would be given up.
  */
-export const keepChildrenEqual = (): void => {
+export const useNormalPriority = (): void => {
   areEqual = true
 }
 

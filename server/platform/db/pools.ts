@@ -2,8 +2,8 @@ import pg from 'pg'
 import type { Logger } from '../log.ts'
 import { CONNECT_WITHIN, ServerClient, UnnamedClient } from './client.ts'
 import { type Kind, optionsFor, STATEMENT_TIMEOUT } from './session.ts'
-import { type Silence, watchForSilence } from './silence.ts'
 import { connectionOf } from './socket.ts'
+import { type UnresponsiveWatch, watchUnresponsive } from './unresponsive.ts'
 import { readWholeMessages } from './whole-messages.ts'
 
 const ignored = (): void => {}
@@ -57,12 +57,12 @@ export function makePools(options: {
   const { log, pooler, onSilent } = options
   const pooled = pooler !== 'none'
   const pools: pg.Pool[] = []
-  const watches = new Map<string, Silence>()
+  const watches = new Map<string, UnresponsiveWatch>()
   let closing = false
 
-  const watchOf = (address: string): Silence => {
+  const watchOf = (address: string): UnresponsiveWatch => {
     const found =
-      watches.get(address) ?? watchForSilence({ address, log, pooled, longestMs: 2 * STATEMENT_TIMEOUT, onSilent })
+      watches.get(address) ?? watchUnresponsive({ address, log, pooled, longestMs: 2 * STATEMENT_TIMEOUT, onSilent })
     watches.set(address, found)
     return found
   }

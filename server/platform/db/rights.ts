@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
 import { StartRefused } from './refused.ts'
-import { FORBIDDEN, groups, kinds, names, quote, signIn } from './role-names.ts'
+import { FORBIDDEN, groups, kinds, names, quote, signInRole } from './role-names.ts'
 import { sessionSettings } from './session.ts'
 
 // Grants the roles their rights in the database, and sends statements that change roles.
@@ -22,7 +22,7 @@ export const RIGHTS_ARE_SET = `not exists (
     from pg_roles r join unnest($1::text[]) as of (name) on r.rolname = of.name || '_' || d.oid)`
 
 export async function setRights(admin: pg.Client, oid: number, database: string): Promise<void> {
-  const signIns = kinds.map((kind) => signIn(kind, oid))
+  const signIns = kinds.map((kind) => signInRole(kind, oid))
   const found = await admin.query<{ areSet: boolean }>(
     `select ${RIGHTS_ARE_SET} as "areSet" from pg_database d where d.datname = current_database()`,
     [names],
@@ -30,7 +30,7 @@ export async function setRights(admin: pg.Client, oid: number, database: string)
   // Each statement below writes to the catalogue even if nothing changes, and its commit waits for the disk.
   if (found.rows[0]!.areSet) return
   const all = names.join(', ')
-  await explained(admin, [
+  await runOrExplain(admin, [
     'revoke all on schema public from public',
     `grant usage, create on schema public to ${groups.owner}`,
     `grant usage on schema public to ${all}`,
@@ -52,7 +52,7 @@ export async function setRights(admin: pg.Client, oid: number, database: string)
  */
 export async function setSessionSettings(admin: pg.Client, oid: number): Promise<void> {
   for (const kind of ['app', 'engine', 'operator'] as const) {
-    const role = signIn(kind, oid)
+    const role = signInRole(kind, oid)
     const { rows } = await admin.query<{ config: string[] | null }>(
       'select rolconfig as config from pg_roles where rolname = $1',
       [role],
@@ -60,7 +60,7 @@ export async function setSessionSettings(admin: pg.Client, oid: number): Promise
     const present = new Set(rows[0]?.config ?? [])
     const missing = Object.entries(sessionSettings[kind]).filter(([name, value]) => !present.has(`${name}=${value}`))
     if (missing.length === 0) continue
-    await explained(
+    await runOrExplain(
       admin,
       missing.map(([name, value]) => `alter role ${role} set ${name} = '${value}'`),
       lending(admin.user ?? 'USER'),
@@ -80,14 +80,14 @@ const MAX_CLASHES = 20
 const isClash = (error: unknown): boolean =>
   (error as { code?: string }).code === 'XX000' && (error as Error).message.includes('concurrently')
 
-export async function explained(admin: pg.Client, statements: string[], remedy = '', clashes = 0): Promise<void> {
+export async function runOrExplain(admin: pg.Client, statements: string[], remedy = '', clashes = 0): Promise<void> {
   try {
     await admin.query(statements.join(';\n'))
   } catch (error) {
     if (isClash(error) && clashes < MAX_CLASHES) {
       await admin.query('rollback')
       await delay(50 + Math.random() * 100)
-      return explained(admin, statements, remedy, clashes + 1)
+      return runOrExplain(admin, statements, remedy, clashes + 1)
     }
     const { code, message } = error as { code?: string; message: string }
     const next = code === FORBIDDEN ? remedy : ''

@@ -18,7 +18,7 @@ export const kinds = Object.keys(groups) as (keyof typeof groups)[]
 export type Kind = keyof typeof groups
 
 /** Returns the role that signs in to the database with this oid. */
-export const signIn = (kind: Kind, oid: number): string => `${groups[kind]}_${oid}`
+export const signInRole = (kind: Kind, oid: number): string => `${groups[kind]}_${oid}`
 
 export const quote = pg.escapeIdentifier
 
@@ -27,7 +27,7 @@ export const FORBIDDEN = '42501'
 export const signedIn = <T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> =>
   withClient({ connectionString: url, connectionTimeoutMillis: 10_000 }, work)
 
-export async function presentAmong(admin: pg.Client, roles: string[]): Promise<Set<string>> {
+export async function existingRoles(admin: pg.Client, roles: string[]): Promise<Set<string>> {
   const { rows } = await admin.query('select rolname as name from pg_roles where rolname = any($1)', [roles])
   return new Set((rows as { name: string }[]).map(({ name }) => name))
 }

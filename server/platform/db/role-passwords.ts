@@ -1,13 +1,13 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { StartRefused } from './refused.ts'
-import { FORBIDDEN, groups, type Kind, kinds, signedIn, signIn } from './role-names.ts'
+import { FORBIDDEN, groups, type Kind, kinds, signedIn, signInRole } from './role-names.ts'
 
 // The passwords of the sign-in roles. Random passwords are stored in the database, sealed with the key. Older passwords
 // are derived from the key.
 
 export type Passwords = Record<Kind, string>
-export type PasswordKeeper = {
+export type PasswordSealer = {
   seal(passwords: Passwords): string
   /** Undefined if the text is something else. Throws if it is sealed with another key. */
   open(text: string): Passwords | undefined
@@ -21,16 +21,16 @@ export async function findPasswords(
   admin: pg.Client,
   oid: number,
   passwordFor: (role: string) => string,
-  keeper: PasswordKeeper | undefined,
+  keeper: PasswordSealer | undefined,
 ): Promise<{ passwords: Passwords; isKept: boolean }> {
   const { rows } = await admin.query<{ name: string; comment: string | null }>(
     `select rolname as name, shobj_description(oid, 'pg_authid') as comment from pg_roles where rolname = any ($1)`,
-    [kinds.map((kind) => signIn(kind, oid))],
+    [kinds.map((kind) => signInRole(kind, oid))],
   )
-  const comment = rows.find(({ name }) => name === signIn('owner', oid))?.comment
+  const comment = rows.find(({ name }) => name === signInRole('owner', oid))?.comment
   const of = (password: (kind: Kind) => string): Passwords =>
     Object.fromEntries(kinds.map((kind) => [kind, password(kind)])) as Passwords
-  const kept = comment ? openKept(keeper, comment) : undefined
+  const kept = comment ? openStoredPasswords(keeper, comment) : undefined
   if (kept) return { passwords: kept, isKept: true }
   const isFresh = keeper !== undefined && rows.length === 0
   return {
@@ -39,7 +39,7 @@ export async function findPasswords(
   }
 }
 
-export function openKept(keeper: PasswordKeeper | undefined, comment: string): Passwords | undefined {
+export function openStoredPasswords(keeper: PasswordSealer | undefined, comment: string): Passwords | undefined {
   try {
     return keeper?.open(comment)
   } catch (error) {
@@ -55,7 +55,7 @@ export const commentOn = (role: string, text: string): string => `comment on rol
  * Stores the passwords of existing roles. If another user created the roles, this is forbidden, and the passwords stay
  * derived from the key.
  */
-export async function keepPasswords(address: string, role: string, text: string): Promise<void> {
+export async function storePasswords(address: string, role: string, text: string): Promise<void> {
   try {
     await signedIn(address, (admin) => admin.query(commentOn(role, text)))
   } catch (error) {
@@ -64,7 +64,7 @@ export async function keepPasswords(address: string, role: string, text: string)
 }
 
 /** Reads and replaces the stored passwords of this database's roles. `none`: the database has no such roles. */
-export const changeKeptPasswords = (
+export const changeStoredPasswords = (
   address: string,
   change: (comment: string) => string | undefined,
 ): Promise<'changed' | 'none' | 'unkept'> =>

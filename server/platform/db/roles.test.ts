@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
 import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
-import { makePasswordKeeper } from '../keys/sign-in.ts'
+import { makePasswordSealer } from '../keys/sign-in.ts'
 import { makeVault } from '../secrets.ts'
 import { bootstrapRoles } from './roles.ts'
 
@@ -84,10 +84,10 @@ describe('roles of a database', () => {
     try {
       const ownerUrl = own.superuserUrl
       const before = await bootstrapRoles({ ownerUrl, passwordFor })
-      const keeper = makePasswordKeeper(makeVault(Buffer.alloc(32, 1)))
+      const keeper = makePasswordSealer(makeVault(Buffer.alloc(32, 1)))
       expect(await bootstrapRoles({ ownerUrl, passwordFor, keeper })).toEqual(before)
       expect(await bootstrapRoles({ ownerUrl, passwordFor: () => 'of another key', keeper })).toEqual(before)
-      const stranger = makePasswordKeeper(makeVault(Buffer.alloc(32, 2)))
+      const stranger = makePasswordSealer(makeVault(Buffer.alloc(32, 2)))
       await expect(bootstrapRoles({ ownerUrl, passwordFor, keeper: stranger })).rejects.toThrow(
         /HEDDLE_SECRET_KEY is not the key/,
       )
@@ -98,7 +98,7 @@ describe('roles of a database', () => {
 
   test('that all exist need no lock', async () => {
     const own = await makeTestDatabase()
-    const keeper = makePasswordKeeper(makeVault(Buffer.alloc(32, 1)))
+    const keeper = makePasswordSealer(makeVault(Buffer.alloc(32, 1)))
     const start = () => bootstrapRoles({ ownerUrl: own.superuserUrl, passwordFor, keeper })
     const urls = await start()
     const other = new pg.Client(own.superuserUrl)

@@ -1,16 +1,16 @@
 import type pg from 'pg'
 import type { DatabaseUrls } from './pool.ts'
 import { StartRefused } from './refused.ts'
-import { explained, lending, RIGHTS_ARE_SET, setRights, setSessionSettings } from './rights.ts'
-import { groups, type Kind, kinds, names, presentAmong, quote, signedIn, signIn } from './role-names.ts'
+import { lending, RIGHTS_ARE_SET, runOrExplain, setRights, setSessionSettings } from './rights.ts'
+import { existingRoles, groups, type Kind, kinds, names, quote, signedIn, signInRole } from './role-names.ts'
 import {
   commentOn,
   findPasswords,
-  keepPasswords,
-  openKept,
-  type PasswordKeeper,
+  openStoredPasswords,
+  type PasswordSealer,
   type Passwords,
   scramVerifier,
+  storePasswords,
 } from './role-passwords.ts'
 
 // Creates the roles of an installation when it starts, and lets them sign in.
@@ -30,7 +30,7 @@ export type RoleOptions = {
   /**
    * Seals and opens random passwords that are stored in the database. Without it, passwords are derived from the key.
    */
-  keeper?: PasswordKeeper
+  keeper?: PasswordSealer
   /** The database to create for the service. Without it, the database of the address is used. */
   createDatabase?: string
   /** Behind a pooler, a connection cannot set its session settings, so they are stored in its role. */
@@ -79,13 +79,13 @@ export async function bootstrapRoles({
   const { oid, passwords, isKept } = found
   const urls = urlsFor((kind) => {
     const url = new URL(address)
-    url.username = signIn(kind, oid)
+    url.username = signInRole(kind, oid)
     url.password = passwords[kind]
     return url.href
   })
   // Stored passwords are known to be right. Derived passwords may come from a wrong key.
-  if (!isKept) await Promise.all(kinds.map((kind) => trySignIn(urls[kind], signIn(kind, oid))))
-  if (keeper && !isKept) await keepPasswords(address.href, signIn('owner', oid), keeper.seal(passwords))
+  if (!isKept) await Promise.all(kinds.map((kind) => trySignIn(urls[kind], signInRole(kind, oid))))
+  if (keeper && !isKept) await storePasswords(address.href, signInRole('owner', oid), keeper.seal(passwords))
   return urls
 }
 
@@ -98,9 +98,9 @@ const ALL_SET = `select d.oid, shobj_description(o.oid, 'pg_authid') as comment
     and ${RIGHTS_ARE_SET}`
 
 /** Returns the existing setup if nothing has to be done, or undefined if something may be missing. */
-async function findSetUp(admin: pg.Client, keeper: PasswordKeeper | undefined): Promise<Found | undefined> {
+async function findSetUp(admin: pg.Client, keeper: PasswordSealer | undefined): Promise<Found | undefined> {
   const { rows } = await admin.query<{ oid: number; comment: string | null }>(ALL_SET, [names])
-  const passwords = rows[0]?.comment ? openKept(keeper, rows[0].comment) : undefined
+  const passwords = rows[0]?.comment ? openStoredPasswords(keeper, rows[0].comment) : undefined
   return passwords && { oid: rows[0]!.oid, passwords, isKept: true }
 }
 
@@ -150,7 +150,7 @@ async function makeGroups(admin: pg.Client): Promise<boolean> {
   )
   const { able, name } = rows[0] as { able: boolean; name: string }
   if (able) {
-    const present = await presentAmong(admin, names)
+    const present = await existingRoles(admin, names)
     // Another installation on this server may do the same at this moment: advisory locks apply only within one
     // database.
     for (const group of names.filter((group) => !present.has(group))) {
@@ -194,15 +194,15 @@ async function makeDatabase(admin: pg.Client, database: string): Promise<void> {
  * servers with the right key.
  */
 async function makeSignIns(admin: pg.Client, oid: number, passwords: Passwords, kept?: string): Promise<void> {
-  const present = await presentAmong(
+  const present = await existingRoles(
     admin,
-    kinds.map((kind) => signIn(kind, oid)),
+    kinds.map((kind) => signInRole(kind, oid)),
   )
   for (const kind of kinds) {
-    const role = signIn(kind, oid)
+    const role = signInRole(kind, oid)
     if (present.has(role)) continue
     const verifier = scramVerifier(passwords[kind])
-    await explained(
+    await runOrExplain(
       admin,
       [
         'begin',

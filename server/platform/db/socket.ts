@@ -13,7 +13,7 @@ export const connectionOf = (client: pg.ClientBase): Connection =>
   (client as unknown as { connection: Connection }).connection
 
 /** Closes the connection with this reason, regardless of what it is waiting for. */
-export function breakOff(client: pg.ClientBase, reason: Error): void {
+export function destroyConnection(client: pg.ClientBase, reason: Error): void {
   connectionOf(client).stream.destroy(reason)
 }
 
@@ -30,7 +30,7 @@ export function refuseReadOnly(client: pg.ClientBase): () => DatabaseReadOnly | 
     const wanted = WRITES[parameterName]
     if (wanted === undefined || parameterValue === wanted || refusal) return
     refusal = new DatabaseReadOnly('the database server takes no writes')
-    breakOff(client, refusal)
+    destroyConnection(client, refusal)
   })
   return () => refusal
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { allowedConnections, asLines, connectionsFor, settingsFor } from './tuning.ts'
+import { allowedConnections, connectionsFor, settingsFor, toConfigLines } from './tuning.ts'
 
 const GIB = 2 ** 30
 
@@ -13,7 +13,7 @@ test.each([
 })
 
 test('the connection limit is raised only if the configuration allows too few', () => {
-  const configuration = `max_connections = 100\t\t# (change requires restart)\n${asLines(settingsFor(8 * GIB))}`
+  const configuration = `max_connections = 100\t\t# (change requires restart)\n${toConfigLines(settingsFor(8 * GIB))}`
   expect(allowedConnections(configuration)).toBe(120)
   expect(connectionsFor(96, configuration)).toEqual({})
   expect(connectionsFor(136, configuration)).toEqual({ max_connections: '156' })

@@ -36,7 +36,7 @@ export function settingsFor(memory: number): Record<string, string> {
 }
 
 /** Returns the settings as lines of postgresql.conf. */
-export const asLines = (settings: Record<string, string>): string =>
+export const toConfigLines = (settings: Record<string, string>): string =>
   Object.entries(settings)
     .map(([name, value]) => `${name} = '${value}'\n`)
     .join('')

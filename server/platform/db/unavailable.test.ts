@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { problem } from '../errors.ts'
 import {
   DatabaseReadOnly,
-  DatabaseSilent,
+  DatabaseUnresponsive,
   isConnectionLost,
   isDatabaseUnavailable,
   isNeverConnected,
@@ -19,7 +19,7 @@ const truth: [what: string, error: unknown, lost: boolean, unavailable: boolean]
   ['too many connections', coded('53300'), true, true],
   ['a server that is read only', coded('25006'), true, true],
   ['a session ended while idle in a transaction', coded('25P03'), true, true],
-  ['a server that does not respond', new DatabaseSilent('no answer'), true, true],
+  ['a server that does not respond', new DatabaseUnresponsive('no answer'), true, true],
   ['a standby', new DatabaseReadOnly('a standby'), true, true],
   ['a pool with no connection left', new Error('timeout exceeded when trying to connect'), true, true],
   ['a pool that was closed', new Error('Cannot use a pool after calling end on the pool'), true, true],

@@ -6,7 +6,7 @@ import { isProblem } from '../errors.ts'
 /**
  * The server did not answer in time although the connection was open: for example, a cable was cut or a machine froze.
  */
-export class DatabaseSilent extends Error {
+export class DatabaseUnresponsive extends Error {
   readonly code = 'ETIMEDOUT'
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Problem } from '../errors.ts'
-import { NOWHERE, type Prefix } from '../ids.ts'
+import { type Prefix, UNKNOWN_ID } from '../ids.ts'
 import { id, reference } from './schema.ts'
 
 // One verb for several resources at once. Each is done or refused separately, and the response lists the results.
@@ -8,9 +8,9 @@ import { id, reference } from './schema.ts'
 /** Each resource needs a few statements, and all of them run in one transaction. */
 export const MAX_AT_ONCE = 100
 
-export const severalIds = (prefix: Prefix) =>
+export const idList = (prefix: Prefix) =>
   z
-    .array(reference(prefix).refine((value) => value !== NOWHERE, `is not an id that begins with ${prefix}_`))
+    .array(reference(prefix).refine((value) => value !== UNKNOWN_ID, `is not an id that begins with ${prefix}_`))
     .min(1)
     .max(MAX_AT_ONCE)
 

@@ -5,7 +5,7 @@ import { brotliDecompressSync, createGunzip, gunzipSync } from 'node:zlib'
 import { type FastifyInstance, fastify } from 'fastify'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { useSharedService } from '#test/harness/service'
-import { isWhole } from '#test/harness/slow'
+import { isSlowRun } from '#test/harness/slow'
 import { makeWorld, type World } from '#test/harness/world'
 import { addCompression } from './compression.ts'
 
@@ -122,7 +122,7 @@ describe('documents', () => {
   test.each<readonly [string, number]>([
     ['/openapi.json', 0.1],
     // Three megabytes: more than a second for each coding.
-    ...(isWhole ? [['/docs/js/scalar.js', 0.4] as const] : []),
+    ...(isSlowRun ? [['/docs/js/scalar.js', 0.4] as const] : []),
     ['/widget/v1.js', 0.6],
   ])('%s is compressed, and is 304 for a client that has it', async (path, share) => {
     const url = service().base + path

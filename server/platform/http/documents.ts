@@ -3,7 +3,7 @@ import type { NodeDescriptor } from '#model/node'
 import { SECOND } from '../clock.ts'
 import type { Config } from '../config.ts'
 import type { Database } from '../db/pool.ts'
-import { DatabaseSilent } from '../db/unavailable.ts'
+import { DatabaseUnresponsive } from '../db/unavailable.ts'
 import { problem } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { problemAnswer, sendAnswer } from './answer.ts'
@@ -33,7 +33,7 @@ function answersInTime(answer: Promise<unknown>): Promise<unknown> {
   answer.catch(() => {})
   let timer: NodeJS.Timeout | undefined
   const late = new Promise((_resolve, reject) => {
-    timer = setTimeout(() => reject(new DatabaseSilent('the database does not answer')), READY_WITHIN)
+    timer = setTimeout(() => reject(new DatabaseUnresponsive('the database does not answer')), READY_WITHIN)
   })
   return Promise.race([answer, late]).finally(() => clearTimeout(timer))
 }

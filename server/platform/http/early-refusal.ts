@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { makeLru } from '#model/lru'
 import type { Config } from '../config.ts'
 import type { Problem } from '../errors.ts'
-import { NOWHERE, newId } from '../ids.ts'
+import { newId, UNKNOWN_ID } from '../ids.ts'
 import { type Admission, overloaded } from './admission.ts'
 import { problemAnswer } from './answer.ts'
 import { queueNewConnections } from './connection-queue.ts'
@@ -32,8 +32,8 @@ export type KnownCaller = { tenant: string; limitKey: string }
 type Refusal = { status: number; headers: string[]; body: [before: string, after: string]; retryAfterS: number }
 
 const prepare = (problem: Problem, retryAfterS: number, more: Record<string, string> = {}): Refusal => {
-  const { status, headers, body } = problemAnswer(problem, NOWHERE)
-  const [before, after] = body!.toString('latin1').split(NOWHERE) as [string, string]
+  const { status, headers, body } = problemAnswer(problem, UNKNOWN_ID)
+  const [before, after] = body!.toString('latin1').split(UNKNOWN_ID) as [string, string]
   const all = { ...secureHeaders, ...headers, ...more, 'content-length': String(body!.length) }
   return { status, headers: Object.entries(all).flat(), body: [before, after], retryAfterS }
 }

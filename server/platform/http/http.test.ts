@@ -8,7 +8,7 @@ import { makeLogger } from '#platform/log'
 import { startService, useService } from '#test/harness/service'
 import { makeTemporaryDirectory } from '#test/harness/temporary'
 import { until } from '#test/harness/until'
-import { join, makePerson, makeWorkspace, makeWorld, type TestPerson, type World } from '#test/harness/world'
+import { addMember, makePerson, makeWorkspace, makeWorld, type TestPerson, type World } from '#test/harness/world'
 import { makeRateLimiter } from './limits.ts'
 import { callerAddress, countUnidentified } from './throttle.ts'
 
@@ -33,13 +33,13 @@ describe('a caller whose identity is in memory', () => {
     const { sql } = service()
     const person = await makePerson(service())
     const makeTeam = async () => (await person.call('POST', '/api/teams', { body: { name: 'Team' } })).status
-    await join(service(), world.workspace, person, 'member')
+    await addMember(service(), world.workspace, person, 'member')
     expect([await asked(person), await makeTeam()]).toEqual([200, 201])
     await sql(`update memberships set role = 'viewer' where user_id = $1`, [person.uuid])
     expect([await asked(person), await makeTeam()]).toEqual([200, 403])
     await sql(`delete from memberships where user_id = $1`, [person.uuid])
     expect(await asked(person, '/api/teams', { 'x-workspace-id': world.workspace.id })).toBe(404)
-    await join(service(), world.workspace, person, 'member')
+    await addMember(service(), world.workspace, person, 'member')
     expect(await asked(person, '/api/teams', { 'x-workspace-id': world.workspace.id })).toBe(200)
     await sql('delete from api_keys where user_id = $1', [person.uuid])
     expect(await asked(person)).toBe(401)

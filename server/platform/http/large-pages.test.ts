@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
 import { useSharedService } from '#test/harness/service'
-import { isWhole } from '#test/harness/slow'
+import { isSlowRun } from '#test/harness/slow'
 import { makeWorld, type World } from '#test/harness/world'
 import { MAX_PAGE_BYTES, toPage } from './page.ts'
 
@@ -52,7 +52,7 @@ const lists: [name: string, path: string, id: string, body: (n: number) => objec
   ],
 ]
 
-test.each(isWhole ? lists : lists.slice(0, 1))('pages of %s stay within the limit', async (_name, path, id, body) => {
+test.each(isSlowRun ? lists : lists.slice(0, 1))('pages of %s stay within the limit', async (_name, path, id, body) => {
   for (let n = 0; n < 7; n += 1) {
     const made = await world.owner.call('POST', path, { body: body(n) })
     expect(made.status).toBe(201)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Tx, Values } from '../db/pool.ts'
-import { fromWire, idsFrom, idsUntil, NOWHERE, type Prefix } from '../ids.ts'
+import { fromWire, idsFrom, idsUntil, type Prefix, UNKNOWN_ID } from '../ids.ts'
 import { type Counted, type Cursor, decodeCursor, isUuid, notACursor, pageText, rowsOfPage, toPage } from './page.ts'
 import { listQuery, timestampIn } from './schema.ts'
 
@@ -113,7 +113,7 @@ export const anyText = (about: string): Filter => ({
 export const anyId = (prefix: Prefix, about: string): Filter => ({
   cast: 'uuid[]',
   schema: several(z.string())
-    .transform((texts) => texts.map((text) => fromWire(prefix, text) ?? NOWHERE))
+    .transform((texts) => texts.map((text) => fromWire(prefix, text) ?? UNKNOWN_ID))
     .describe(about),
 })
 

@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import { alone, type Peers } from '../peers.ts'
+import { noPeers, type Peers } from '../peers.ts'
 import type { AnyRoute } from './route.ts'
 
 const METRICS = 'metrics'
@@ -7,7 +7,7 @@ const METRICS = 'metrics'
 type Admitted = { atWork: number; waiting: number }
 
 /** Prometheus metrics of this process. */
-export function makeMetrics(peers: Peers = alone) {
+export function makeMetrics(peers: Peers = noPeers) {
   const registry = new Registry()
   if (peers.count > 1) registry.setDefaultLabels({ process: String(peers.index) })
   collectDefaultMetrics({ register: registry })
@@ -35,12 +35,12 @@ export function makeMetrics(peers: Peers = alone) {
     },
   })
   let admitted: () => Admitted = () => ({ atWork: 0, waiting: 0 })
-  peers.onAsked(METRICS, () => registry.metrics())
+  peers.onRequest(METRICS, () => registry.metrics())
   return {
     registry,
     /** Returns the metrics of all processes of this program. Each sample is labelled with its process. */
     async text(): Promise<string> {
-      const [own, others] = await Promise.all([registry.metrics(), peers.ask(METRICS)])
+      const [own, others] = await Promise.all([registry.metrics(), peers.requestAll(METRICS)])
       return others.length === 0 ? own : mergeMetrics([own, ...(others as string[])])
     },
     /** Sets the source of the numbers of requests at work and waiting. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { normaliseEmail } from '../auth/email.ts'
-import { fromWire, NOWHERE, type Prefix, toWire } from '../ids.ts'
+import { fromWire, type Prefix, toWire, UNKNOWN_ID } from '../ids.ts'
 
 // One zod schema gives the check, the type and the OpenAPI schema. This registry contains what zod cannot express about
 // the wire format.
@@ -21,7 +21,7 @@ export const reference = (prefix: Prefix) =>
     .string()
     .max(200)
     .register(wire, { schema: { type: 'string', examples: [`${prefix}_01kf3v6h2he3wtpk1fw5c0wz9d`] } })
-    .transform((text) => fromWire(prefix, text) ?? NOWHERE)
+    .transform((text) => fromWire(prefix, text) ?? UNKNOWN_ID)
 
 /** A time in a response. */
 export const timestamp = () =>

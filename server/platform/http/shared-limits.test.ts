@@ -14,12 +14,12 @@ function pair() {
     const peers: Peers = {
       index: own + 1,
       count: 2,
-      tell: (_, value) => heard[1 - own]!(structuredClone(value)),
-      onTold: (_, handle) => {
+      broadcast: (_, value) => heard[1 - own]!(structuredClone(value)),
+      onBroadcast: (_, handle) => {
         heard[own] = handle
       },
-      ask: async () => [],
-      onAsked: () => {},
+      requestAll: async () => [],
+      onRequest: () => {},
     }
     shareSpending(limiter, peers)
     return limiter

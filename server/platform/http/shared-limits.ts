@@ -18,10 +18,10 @@ export function shareSpending(limiter: RateLimiter, peers: Peers): void {
   })
   setInterval(() => {
     if (taken.size === 0) return
-    peers.tell(TOPIC, [...taken])
+    peers.broadcast(TOPIC, [...taken])
     taken.clear()
   }, TELL_EVERY_MS).unref()
-  peers.onTold(TOPIC, (value) => {
+  peers.onBroadcast(TOPIC, (value) => {
     for (const [bucket, tokens] of value as [string, number][]) limiter.spend(bucket, tokens)
   })
 }

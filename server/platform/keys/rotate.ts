@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { withClient } from '../db/client.ts'
-import { changeKeptPasswords } from '../db/role-passwords.ts'
+import { changeStoredPasswords } from '../db/role-passwords.ts'
 import { problem } from '../errors.ts'
 import { sealedUnder, type Vault } from '../secrets.ts'
 import { CURRENT, FIRST, ROTATION, type Rotation, ringName, ringOf } from './facts.ts'
@@ -69,7 +69,7 @@ export const beginRotation = ({ vault, ownerUrl, adminUrl }: RotationParts, key:
   })
 
 const keepPasswordsUnder = (vault: Vault, adminUrl: string, ids: string[]): Promise<'changed' | 'none' | 'unkept'> =>
-  changeKeptPasswords(adminUrl, (comment) => {
+  changeStoredPasswords(adminUrl, (comment) => {
     const passwords = openPasswords(vault, comment)
     return passwords && sealPasswords(vault, passwords, ids)
   })

@@ -1,4 +1,4 @@
-import type { PasswordKeeper, Passwords } from '../db/role-passwords.ts'
+import type { PasswordSealer, Passwords } from '../db/role-passwords.ts'
 import type { Vault } from '../secrets.ts'
 
 // The passwords of the database's login roles. They are stored, sealed, in a comment on the owner's role, because
@@ -7,7 +7,7 @@ import type { Vault } from '../secrets.ts'
 const PLACE = ['', 'installation', 'roles', 'passwords'] as const
 const MARK = 'heddle sign-in:'
 
-export const makePasswordKeeper = (vault: Vault): PasswordKeeper => ({
+export const makePasswordSealer = (vault: Vault): PasswordSealer => ({
   seal: (passwords) => sealPasswords(vault, passwords, [vault.keys.current()]),
   open: (comment) => openPasswords(vault, comment),
 })

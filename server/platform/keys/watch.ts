@@ -39,7 +39,7 @@ export function watchKeys(
   let { configured } = parts
   let warned = false
 
-  const tell = (keys: string[]): Promise<unknown> =>
+  const report = (keys: string[]): Promise<unknown> =>
     db.appPool.query(
       `with gone as (delete from key_holders where seen_at < now() - interval '1 minute')
        insert into key_holders (process_id, keys, current, configured, source) values ($1, $2, $3, $4, $5)
@@ -79,7 +79,7 @@ export function watchKeys(
         log.warn({ key: current }, 'the key was rotated: start this process with the new HEDDLE_SECRET_KEY')
       }
     }
-    await tell([configured, current, ...(rotation ? [rotation.from, rotation.to] : [])].filter(vault.keys.has))
+    await report([configured, current, ...(rotation ? [rotation.from, rotation.to] : [])].filter(vault.keys.has))
     if (rotation) step()
   }
 

@@ -21,11 +21,11 @@ export type OutgoingCredential = {
    */
   renew?(): Promise<OutgoingCredential | undefined>
   /** Returns the form for third-party code, which never gets the secret. */
-  veiled?(): Veiled
+  veiled?(): PlaceholderCredential
 }
 
 /** A credential as third-party code behind the wall gets it. */
-export type Veiled = {
+export type PlaceholderCredential = {
   kind: string
   config: Record<string, unknown>
   /** The placeholder text of each value, by the name of the value. */

@@ -1,12 +1,12 @@
 import { WebSocket } from 'ws'
-import type { Holder } from './tickets.ts'
+import type { TicketHolder } from './tickets.ts'
 
 // One open socket. The journal is in the database, so nothing is queued for a client that does not keep up: its feed is
 // not read until it has received what was sent.
 
 export type Connection = {
   readonly socket: WebSocket
-  readonly holder: Holder
+  readonly holder: TicketHolder
   readonly bucket: number
   /** The sequence number of the last frame sent. */
   cursor: number
@@ -29,7 +29,7 @@ export const closings = {
 } as const satisfies Record<string, readonly [code: number, reason: string]>
 export type Closing = keyof typeof closings
 
-export function shut(socket: WebSocket, closing: Closing): void {
+export function closeSocket(socket: WebSocket, closing: Closing): void {
   const [code, reason] = closings[closing]
   socket.close(code, reason)
 }

@@ -6,10 +6,10 @@ import type { Database } from '../db/pool.ts'
 import { fromWire } from '../ids.ts'
 import type { Logger } from '../log.ts'
 import { type Channel, makeChannel, toMessage } from './channel.ts'
-import { type Closing, type Connection, shut } from './connection.ts'
+import { type Closing, type Connection, closeSocket } from './connection.ts'
 import { type Feed, type FeedKind, gap } from './feed.ts'
 import { makeHints } from './hints.ts'
-import { type Holder, redeemTicket, stillHold } from './tickets.ts'
+import { areStillValid, redeemTicket, type TicketHolder } from './tickets.ts'
 import { readUpgrade, refuseUpgrade } from './upgrade.ts'
 import { makeWheel, type Timing } from './wheel.ts'
 
@@ -57,10 +57,10 @@ export type Realtime = ReturnType<typeof makeRealtime>
 async function judge(
   db: Database,
   channels: ReadonlyMap<FeedKind, Channel>,
-  holders: readonly Holder[],
+  holders: readonly TicketHolder[],
 ): Promise<(Closing | undefined)[]> {
   if (holders.length === 0) return []
-  const closings: (Closing | undefined)[] = (await stillHold(db, holders)).map((holds) =>
+  const closings: (Closing | undefined)[] = (await areStillValid(db, holders)).map((holds) =>
     holds ? undefined : 'withdrawn',
   )
   for (const [kind, { feed }] of channels) {
@@ -82,7 +82,7 @@ async function sayGoodbye(sockets: WebSocket[]): Promise<void> {
       socket.once('close', () => resolve())
       if (socket.readyState === WebSocket.CLOSED) resolve()
     })
-    shut(socket, 'stopping')
+    closeSocket(socket, 'stopping')
     return done
   })
   let late: NodeJS.Timeout | undefined
@@ -114,7 +114,7 @@ export function makeRealtime(options: RealtimeOptions) {
     const of = userId === '' ? [...byPerson.values()].flatMap((all) => [...all]) : [...(byPerson.get(userId) ?? [])]
     void check(of)
   })
-  const channelOf = (holder: Holder): Channel => channels.get(holder.kind)!
+  const channelOf = (holder: TicketHolder): Channel => channels.get(holder.kind)!
   const wheel = makeWheel({
     timing: { ...defaults, ...options.timing },
     onSlow: (connection) => drop(connection, 'slow'),
@@ -138,7 +138,7 @@ export function makeRealtime(options: RealtimeOptions) {
 
   function drop(connection: Connection, closing: Closing): void {
     remove(connection)
-    shut(connection.socket, closing)
+    closeSocket(connection.socket, closing)
   }
 
   function remove(connection: Connection): void {
@@ -149,7 +149,7 @@ export function makeRealtime(options: RealtimeOptions) {
     if (of?.size === 0) byPerson.delete(connection.holder.user_id)
   }
 
-  function add(socket: WebSocket, holder: Holder, cursor: number): void {
+  function add(socket: WebSocket, holder: TicketHolder, cursor: number): void {
     const connection: Connection = { socket, holder, cursor, bucket: wheel.bucket(), alive: true, fullSince: null }
     socket.on('pong', () => {
       connection.alive = true
@@ -162,7 +162,7 @@ export function makeRealtime(options: RealtimeOptions) {
     channelOf(holder).add(connection)
   }
 
-  const hasEnough = ({ user_id }: Holder): boolean => (byPerson.get(user_id)?.size ?? 0) >= mostPerPerson
+  const hasEnough = ({ user_id }: TicketHolder): boolean => (byPerson.get(user_id)?.size ?? 0) >= mostPerPerson
 
   /** Returns the reason to close the socket, or undefined if it is now open. */
   async function admit(socket: WebSocket, request: IncomingMessage): Promise<Closing | undefined> {
@@ -214,7 +214,7 @@ export function makeRealtime(options: RealtimeOptions) {
         })
         .then((closing) => {
           opening.delete(socket)
-          if (closing) shut(socket, closing)
+          if (closing) closeSocket(socket, closing)
         })
     })
   }

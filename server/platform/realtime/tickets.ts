@@ -26,7 +26,7 @@ export type IssuedTicket = z.input<typeof IssuedTicket>
 export const socketOf = ({ url }: Record<string, string>): string => new URL(url!).pathname
 
 /** The person who redeemed a ticket. */
-export type Holder = Viewer & { kind: FeedKind; credential_kind: 'session' | 'api_key'; credential_id: string }
+export type TicketHolder = Viewer & { kind: FeedKind; credential_kind: 'session' | 'api_key'; credential_id: string }
 
 /**
  * Issues a ticket. The route must have checked the caller's access to the resource. `path` is the path of the socket,
@@ -58,9 +58,9 @@ export async function issueTicket(
 }
 
 /** Uses up a ticket, regardless of the outcome. */
-export async function redeemTicket(db: Database, ticket: string): Promise<Holder | undefined> {
+export async function redeemTicket(db: Database, ticket: string): Promise<TicketHolder | undefined> {
   if (!secretLooksValid('tkt', ticket)) return undefined
-  const { rows } = await db.appPool.query<Omit<Holder, 'resource'> & { resource_id: string }>({
+  const { rows } = await db.appPool.query<Omit<TicketHolder, 'resource'> & { resource_id: string }>({
     name: 'redeem_ticket',
     text: 'select * from redeem_ticket($1)',
     values: [hashSecret(ticket)],
@@ -72,10 +72,10 @@ export async function redeemTicket(db: Database, ticket: string): Promise<Holder
 }
 
 /** Returns for each holder whether they are still in the workspace and their credential is still valid. */
-export async function stillHold(db: Database, holders: readonly Holder[]): Promise<boolean[]> {
+export async function areStillValid(db: Database, holders: readonly TicketHolder[]): Promise<boolean[]> {
   // A holder with several open sockets is checked once.
   const places = new Map<string, number>()
-  const asked: Holder[] = []
+  const asked: TicketHolder[] = []
   const placeOf = holders.map((holder) => {
     const key = `${holder.user_id} ${holder.workspace_id} ${holder.credential_kind} ${holder.credential_id}`
     const known = places.get(key)

@@ -7,7 +7,7 @@ import type { FeedKind } from './feed.ts'
 // Reads what a client requests when it connects. The ticket is sent as a subprotocol, which is not logged; only clients
 // that cannot do that send it in the query.
 
-export type Asked = {
+export type UpgradeRequest = {
   kind: FeedKind
   channel: Channel
   id: string | undefined
@@ -19,7 +19,7 @@ export function readUpgrade(
   request: IncomingMessage,
   channels: ReadonlyMap<FeedKind, Channel>,
   baseUrl: string | undefined,
-): Asked | Extract<Closing, 'gone' | 'refused' | 'bad_ticket'> {
+): UpgradeRequest | Extract<Closing, 'gone' | 'refused' | 'bad_ticket'> {
   const [path = '', query = ''] = (request.url ?? '').split('?', 2)
   const wanted = new URLSearchParams(query)
   const ticket = ticketOf(request) ?? wanted.get('ticket')

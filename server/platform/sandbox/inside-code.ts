@@ -41,7 +41,7 @@ export const prepareEngine = (): void => {
 export const prepareTypeScript = (): void => void stripTypeScriptTypes('let a: 1')
 
 /** The log of the code: lines, and the level of each line. */
-export type Written = { logs: string[]; levels: LogLevel[] }
+export type CodeLog = { logs: string[]; levels: LogLevel[] }
 
 export type CodeLimits = { timeMs: number; memoryMb: number }
 
@@ -49,7 +49,7 @@ export async function runCode(
   source: string,
   inputText: string,
   limits: CodeLimits,
-  written: Written,
+  written: CodeLog,
 ): Promise<string> {
   if (source.length > MAX_SOURCE) throw new Refused('code_failed', 'the source is too long')
   const engine = await takeEngine()
@@ -175,7 +175,7 @@ function settle(context: QuickJSContext, runtime: QuickJSRuntime, handle: QuickJ
 }
 
 /** `log(...)` is `console.log(...)`. */
-function addLog(context: QuickJSContext, { logs, levels }: Written): void {
+function addLog(context: QuickJSContext, { logs, levels }: CodeLog): void {
   const writer = (name: string, level: LogLevel): QuickJSHandle =>
     context.newFunction(name, (...args) => {
       if (logs.length >= MAX_LOG_LINES) return

@@ -2,7 +2,7 @@
 
 import { encodeFrame, makeFrameReader, type SandboxReply, type SandboxRequest } from './frames.ts'
 import { checkSources } from './inside-check.ts'
-import { prepareEngine, prepareTypeScript, runCode, type Written } from './inside-code.ts'
+import { type CodeLog, prepareEngine, prepareTypeScript, runCode } from './inside-code.ts'
 import { freezeBuiltIns, harden } from './inside-harden.ts'
 import { lockFunctions } from './inside-jsonata.ts'
 import { Refused } from './inside-refused.ts'
@@ -12,14 +12,14 @@ import { prepareLibrary } from './inside-web.ts'
 const { stdin, stdout, exit } = process
 const MAX_FRAME = 32 * 1024 * 1024
 
-function resultOf(request: SandboxRequest, body: string, written: Written): Promise<string> {
+function resultOf(request: SandboxRequest, body: string, written: CodeLog): Promise<string> {
   if (request.kind === 'check') return checkSources(body)
   if (request.kind === 'transform') return runTransform(request.source, body)
   return runCode(request.source, body, request, written)
 }
 
 async function answer(request: SandboxRequest, body: string): Promise<Buffer> {
-  const written: Written = { logs: [], levels: [] }
+  const written: CodeLog = { logs: [], levels: [] }
   try {
     return encodeFrame({ ok: true, ...written } satisfies SandboxReply, await resultOf(request, body, written))
   } catch (error) {

@@ -6,11 +6,14 @@
 import { type Budgets, makeBudgets } from './budget.ts'
 
 export type Refusal = 'full' | 'late' | 'over_budget'
-export type Taken<W> = { worker: W } | { refused: Refusal }
+export type QueueResult<W> = { worker: W } | { refused: Refusal }
 
 export type FairQueue<W> = {
   /** Rejects if the signal aborts first. */
-  take(key: string, options?: { level?: number; waitMs?: number; signal?: AbortSignal | undefined }): Promise<Taken<W>>
+  take(
+    key: string,
+    options?: { level?: number; waitMs?: number; signal?: AbortSignal | undefined },
+  ): Promise<QueueResult<W>>
   /** Records that a call of `key` has ended, and its CPU time, regardless of what happened to its worker. */
   release(key: string, usedMs: number): void
   /** Offers a free worker for calls up to this level. */
@@ -29,7 +32,7 @@ type Limits = {
   /** The last free workers are reserved for keys that have nothing running and little recent use. */
   kept?: { workers: number; recentMs: number }
 }
-type Waiter<W> = { level: number; settle(taken: Taken<W>): void }
+type Waiter<W> = { level: number; settle(taken: QueueResult<W>): void }
 type Idle<W> = { worker: W; level: number }
 
 /** The minimum and maximum pause before waiting calls are checked for a refilled budget. */
@@ -119,7 +122,7 @@ export function makeFairQueue<W>(limits: Limits, budgets: Budgets = makeBudgets(
       const line = waiting.get(key) ?? []
       if (waitingCount >= limits.waiting || line.length >= limits.waitingPerKey)
         return Promise.resolve({ refused: 'full' })
-      const { promise, resolve, reject } = Promise.withResolvers<Taken<W>>()
+      const { promise, resolve, reject } = Promise.withResolvers<QueueResult<W>>()
       const waiter: Waiter<W> = {
         level,
         settle: (taken) => {

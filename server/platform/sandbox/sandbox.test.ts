@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Json } from '#model/definition'
-import { isWhole, slow } from '#test/harness/slow'
+import { isSlowRun, slow } from '#test/harness/slow'
 import { makeSandbox, type Sandbox, SandboxFailure, type SandboxLimits } from './sandbox.ts'
 
 let sandbox: Sandbox
@@ -221,7 +221,7 @@ describe('bombs', () => {
     await transform('1')
     const before = process.cpuUsage()
     // More bombs than there are processes.
-    const bombs = Array.from({ length: isWhole ? 12 : 4 }, (_, i) =>
+    const bombs = Array.from({ length: isSlowRun ? 12 : 4 }, (_, i) =>
       i % 2 === 0
         ? transform('$map([1..9999999], function($n) { $n })').catch((error: SandboxFailure) => error.code)
         : code('while (true) {}', null, { timeMs: 250 }).catch((error: SandboxFailure) => error.code),

@@ -15,7 +15,7 @@ import {
   type Source,
   type SourceProblem,
 } from './frames.ts'
-import { makeLengths } from './lengths.ts'
+import { makeLongCalls } from './long-calls.ts'
 import { Ended, type SandboxProcess, startProcess as startRealProcess } from './process.ts'
 import { makeFairQueue, type Refusal } from './queue.ts'
 
@@ -126,7 +126,7 @@ export function makeSandbox(options: SandboxOptions = {}): Sandbox {
     },
     budgets,
   )
-  const lengths = makeLengths()
+  const lengths = makeLongCalls()
   const { startProcess = startRealProcess } = options
   const live = new Map<SandboxProcess, number>()
   let closed = false

@@ -4,7 +4,7 @@ import { SECOND } from '#platform/clock'
 import { checkDestination, type OutgoingCredential } from '#platform/outgoing/credential'
 import { asOutgoingFailure, OutgoingFailure } from '#platform/outgoing/failure'
 import type { Outgoing } from '#platform/outgoing/outgoing'
-import { inventedIn, MAX_SAID } from './invented.ts'
+import { generatedNamesIn, MAX_RECORDED_REQUEST } from './generated-names.ts'
 
 // The only way out of the wall. Requests of the walled process arrive here as plain HTTP and are sent by the guarded
 // client, which refuses targets that are not public, sends a credential only to its own hosts, adds the secret and
@@ -13,7 +13,7 @@ import { inventedIn, MAX_SAID } from './invented.ts'
 export type WallOutgoing = Pick<Outgoing, 'request' | 'lookupFor' | 'checkLiteral' | 'isExempt'>
 
 /** The permissions of one call. Between calls nothing is sent. */
-export type Passage = {
+export type CallPermissions = {
   credential: OutgoingCredential | undefined
   signal: AbortSignal
   /** The number of requests or connections that were sent. */
@@ -21,9 +21,9 @@ export type Passage = {
   /** The refused requests, in order. */
   refused: OutgoingFailure[]
   /** Called with each response before the walled process gets it. */
-  witness?: Witness | undefined
+  witness?: RecordExchange | undefined
   /** Recorded responses that are returned in order. If present, nothing is sent. */
-  replay?: Exchanged[] | undefined
+  replay?: RecordedExchange[] | undefined
   /**
    * While responses are replayed: words of the current requests, mapped to the words in their place in the original
    * requests.
@@ -35,11 +35,17 @@ export type Passage = {
  * The response of a target. The body is base64. `said` is the path and the text of the request, with placeholders,
  * unless it is too long.
  */
-export type Exchanged = { method: string; status: number; headers: Record<string, string>; body: string; said?: string }
-export type Witness = (exchanged: Exchanged) => Promise<void>
+export type RecordedExchange = {
+  method: string
+  status: number
+  headers: Record<string, string>
+  body: string
+  said?: string
+}
+export type RecordExchange = (exchanged: RecordedExchange) => Promise<void>
 
 export type Egress = {
-  open(passage: Passage): void
+  open(passage: CallPermissions): void
   /** Ends everything that is still in progress. */
   shut(): void
   close(): Promise<void>
@@ -77,7 +83,7 @@ type Target = { scheme: string; host: string; port: number }
 const bracketed = (host: string): string => (host.includes(':') && !host.startsWith('[') ? `[${host}]` : host)
 
 export function openEgress(outgoing: WallOutgoing, socket: string): Promise<Egress> {
-  let passage: Passage | undefined
+  let passage: CallPermissions | undefined
   const sockets = new Set<Socket>()
   const targets = new WeakMap<object, Target>()
 
@@ -171,7 +177,7 @@ function headersOf(request: IncomingMessage): Record<string, string> {
 
 async function forward(
   outgoing: WallOutgoing,
-  passage: Passage,
+  passage: CallPermissions,
   { scheme, host, port }: Target,
   request: IncomingMessage,
   response: ServerResponse,
@@ -185,10 +191,10 @@ async function forward(
     counted = 1
     passage.sent += counted
     const method = request.method ?? 'GET'
-    const said = body.length > MAX_SAID ? undefined : `${request.url} ${body.toString()}`
+    const said = body.length > MAX_RECORDED_REQUEST ? undefined : `${request.url} ${body.toString()}`
     if (passage.replay) {
       const next = nextOf(passage.replay, method)
-      for (const [now, then] of inventedIn(next.said ?? '', said ?? '')) passage.invented.set(now, then)
+      for (const [now, then] of generatedNamesIn(next.said ?? '', said ?? '')) passage.invented.set(now, then)
       answerWith(response, method, { ...next, body: Buffer.from(next.body, 'base64') })
       return
     }
@@ -231,7 +237,7 @@ function answerWith(response: ServerResponse, method: string, { status, headers,
 }
 
 /** Returns the recorded response to the current request. Refuses a request that has none. */
-function nextOf(replay: Exchanged[], method: string): Exchanged {
+function nextOf(replay: RecordedExchange[], method: string): RecordedExchange {
   const [next] = replay
   if (next?.method !== method)
     throw new OutgoingFailure('request_invalid', 'nothing is sent while answers are repeated')
@@ -252,7 +258,7 @@ const latin = (value: string): string => value.replace(/[^\t\x20-\x7e\x80-\xff]/
 /**
  * Forwards a raw connection, for drivers that have the secret themselves. Connects only to the hosts of the credential.
  */
-function carry(outgoing: WallOutgoing, passage: Passage, { host, port }: Target, inner: Socket): void {
+function carry(outgoing: WallOutgoing, passage: CallPermissions, { host, port }: Target, inner: Socket): void {
   try {
     const { credential } = passage
     if (!credential)

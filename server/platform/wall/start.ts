@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
-import { plainOf } from './plain.ts'
 import type { WallProtocol } from './protocol.ts'
+import { toJavaScript } from './strip-types.ts'
 
 // The wall around third-party code: a process with its own network, file system, processes and user (Linux namespaces),
 // without capabilities and environment. Node's permission model lets it read only a few folders.
@@ -87,8 +87,8 @@ export function startBehindWall(
 ): WalledChild {
   const { heapMb, dataMb, cpuSeconds } = program.limits ?? LIMITS
   const inside = level === 'namespaces'
-  const preload = plainOf(PRELOAD)
-  const main = program.inCode ? program.entry : plainOf(program.entry)
+  const preload = toJavaScript(PRELOAD)
+  const main = program.inCode ? program.entry : toJavaScript(program.entry)
   const at = inside
     ? { node: '/node', wall: '/wall', ours: '/ours', code: '/code', io: '/io' }
     : {

@@ -9,7 +9,14 @@ import { makeChildPool, type PooledChild } from '#platform/children/pool'
 import { SECOND } from '#platform/clock'
 import type { OutgoingCredential } from '#platform/outgoing/credential'
 import type { OutgoingFailure } from '#platform/outgoing/failure'
-import { type Egress, type Exchanged, openEgress, type Passage, type WallOutgoing, type Witness } from './egress.ts'
+import {
+  type CallPermissions,
+  type Egress,
+  openEgress,
+  type RecordExchange,
+  type RecordedExchange,
+  type WallOutgoing,
+} from './egress.ts'
 import { WallFailure } from './failure.ts'
 import { ownProtocol } from './protocol.ts'
 import { makeSocketFolder, startBehindWall, type WalledChild, type WalledProgram, type WallLevel } from './start.ts'
@@ -28,8 +35,8 @@ export type WallCall = {
   signal: AbortSignal
   timeoutMs?: number
   maxBytes?: number
-  witness?: Witness | undefined
-  replay?: readonly Exchanged[] | undefined
+  witness?: RecordExchange | undefined
+  replay?: readonly RecordedExchange[] | undefined
 }
 
 export type WallAnswer = {
@@ -69,7 +76,7 @@ const MAX_REPLIES = 100
 
 type Child = PooledChild & {
   ready: Promise<void>
-  talk(request: object, passage: Passage, limits: { timeoutMs: number; maxBytes: number }): Promise<JsonObject>
+  talk(request: object, passage: CallPermissions, limits: { timeoutMs: number; maxBytes: number }): Promise<JsonObject>
 }
 
 const UNAVAILABLE =
@@ -110,7 +117,7 @@ export function makeWall({ outgoing, level, processes, idleMs = IDLE_MS, unshare
       })
       if (!lease) throw new WallFailure('busy', 'too many calls wait; try again later')
       const stop = new AbortController()
-      const passage: Passage = {
+      const passage: CallPermissions = {
         credential,
         signal: AbortSignal.any([signal, stop.signal]),
         sent: 0,

@@ -17,7 +17,7 @@ const LINK = '/billing'
 
 type InvoiceFacts = { invoice_id: string; number: string | null; amount_due: number; currency: string }
 
-export async function tellInvoicePaid(tx: Tx, workspaceId: string, invoice: InvoiceFacts): Promise<void> {
+export async function notifyInvoicePaid(tx: Tx, workspaceId: string, invoice: InvoiceFacts): Promise<void> {
   // An invoice for a free period causes no notification.
   if (invoice.amount_due === 0) return
   await deliverEvent(tx, {
@@ -31,7 +31,7 @@ export async function tellInvoicePaid(tx: Tx, workspaceId: string, invoice: Invo
   })
 }
 
-export async function tellInvoiceFailed(tx: Tx, workspaceId: string, invoice: InvoiceFacts): Promise<void> {
+export async function notifyInvoiceFailed(tx: Tx, workspaceId: string, invoice: InvoiceFacts): Promise<void> {
   await deliverEvent(tx, {
     workspaceId,
     kind: 'invoice.failed',
@@ -50,7 +50,7 @@ const factsOf = (invoice: InvoiceFacts): Record<string, unknown> => ({
   currency: invoice.currency,
 })
 
-export async function tellSubscriptionChanged(
+export async function notifySubscriptionChanged(
   tx: Tx,
   workspaceId: string,
   subscription: {

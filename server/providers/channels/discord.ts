@@ -11,7 +11,7 @@ import {
   SignatureRefused,
 } from './index.ts'
 import { headerOf, requireFresh, secretOf } from './signature.ts'
-import { Locale, readJson, spoken, storable } from './text.ts'
+import { Locale, localeField, readJson, storable } from './text.ts'
 
 // Discord calls an address only for interactions (slash commands, buttons). It does not send ordinary channel messages.
 
@@ -183,7 +183,7 @@ const senderOf = (
 ): InboundMessage['sender'] => ({
   id: user.id,
   name: storable(user.global_name ?? user.username ?? user.id, 200),
-  ...spoken(locale),
+  ...localeField(locale),
 })
 
 /** Wraps the 32 bytes of an Ed25519 key in the format that Node.js requires. */

@@ -15,8 +15,8 @@ import {
   SignatureRefused,
 } from './index.ts'
 import { attachmentsIn } from './mime.ts'
-import { same, secretOf } from './signature.ts'
-import { InlineFile, inlineFile, Locale, MAX_READ, readJson, spoken, storable } from './text.ts'
+import { equalInConstantTime, secretOf } from './signature.ts'
+import { InlineFile, inlineFile, Locale, localeField, MAX_READ, readJson, storable } from './text.ts'
 
 // A mail server passes on incoming mail unchanged (message/rfc822) or as JSON, authenticated with the inbound secret.
 // Answers are sent through the installation's mail provider. The external id is the address that people write to.
@@ -87,7 +87,8 @@ export const makeEmail = ({ mail }: { mail: Pick<Mail, 'send'> }): Channel => ({
 
 function refuseStranger(headers: InboundRequest['headers'], credentials: ChannelConfig['credentials']): void {
   const secret = secretOf(credentials, 'inbound_secret')
-  if (!presented(headers).some((given) => same(given, secret))) throw new SignatureRefused('the secret is wrong')
+  if (!presented(headers).some((given) => equalInConstantTime(given, secret)))
+    throw new SignatureRefused('the secret is wrong')
 }
 
 /**
@@ -169,7 +170,7 @@ function messageOf(read: Read, ours: string): InboundMessage | undefined {
     // better than losing it.
     deliveryId: read.messageId === '' ? randomUUID() : read.messageId.slice(0, 500),
     conversation: from,
-    sender: { id: from, name: storable(read.from.name, 200) || from, ...spoken(languageOf(read)) },
+    sender: { id: from, name: storable(read.from.name, 200) || from, ...localeField(languageOf(read)) },
     text,
     files: read.files,
     address: {

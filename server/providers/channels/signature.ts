@@ -8,7 +8,7 @@ const REPLAY_WINDOW = 300 * SECOND
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
 
 /** Compares in constant time, even texts of different lengths. An empty or absent text equals nothing. */
-export const same = (given: string | undefined, expected: string | undefined): boolean =>
+export const equalInConstantTime = (given: string | undefined, expected: string | undefined): boolean =>
   given !== undefined &&
   expected !== undefined &&
   given !== '' &&

@@ -14,7 +14,7 @@ import {
   plain,
   SignatureRefused,
 } from './index.ts'
-import { headerOf, hmac, requireFresh, same, secretOf } from './signature.ts'
+import { equalInConstantTime, headerOf, hmac, requireFresh, secretOf } from './signature.ts'
 import { MAX_READ, readJson, storable } from './text.ts'
 
 const Event = z.object({
@@ -60,7 +60,8 @@ export const makeSlack = ({ base }: { base: string }): Channel => ({
     const secret = secretOf(credentials, 'signing_secret')
     const at = headerOf(headers, 'x-slack-request-timestamp')
     const expected = `v0=${hmac(secret, `v0:${at}:`, body).toString('hex')}`
-    if (!same(headerOf(headers, 'x-slack-signature'), expected)) throw new SignatureRefused('the signature is wrong')
+    if (!equalInConstantTime(headerOf(headers, 'x-slack-signature'), expected))
+      throw new SignatureRefused('the signature is wrong')
     requireFresh(at, now)
     if (/^application\/x-www-form-urlencoded\b/i.test(headerOf(headers, 'content-type'))) {
       const press = pressOf(body, external_id)

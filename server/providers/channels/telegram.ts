@@ -11,8 +11,8 @@ import {
   type Press,
   SignatureRefused,
 } from './index.ts'
-import { headerOf, same, secretOf } from './signature.ts'
-import { Locale, readJson, spoken, storable } from './text.ts'
+import { equalInConstantTime, headerOf, secretOf } from './signature.ts'
+import { Locale, localeField, readJson, storable } from './text.ts'
 
 const other = z.unknown().optional()
 const Kept = z.object({
@@ -63,7 +63,7 @@ export const makeTelegram = ({ base }: { base: string }): Channel => ({
 
   async receive({ headers, body }, { credentials }) {
     const secret = secretOf(credentials, 'secret_token')
-    if (!same(headerOf(headers, 'x-telegram-bot-api-secret-token'), secret))
+    if (!equalInConstantTime(headerOf(headers, 'x-telegram-bot-api-secret-token'), secret))
       throw new SignatureRefused('the secret token is wrong')
     const update = readJson(body, Update)
     const message = update && messageOf(update)
@@ -187,7 +187,7 @@ function messageOf({ update_id, message }: z.output<typeof Update>): InboundMess
 const senderOf = (from: z.output<typeof From>): InboundMessage['sender'] => ({
   id: String(from.id),
   name: nameOf(from),
-  ...spoken(from.language_code),
+  ...localeField(from.language_code),
 })
 
 const nameOf = (from: { id: number; first_name?: string; last_name?: string; username?: string }): string =>

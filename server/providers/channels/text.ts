@@ -20,7 +20,7 @@ export const Locale = z
   .optional()
   .catch(undefined)
 
-export const spoken = (locale: string | undefined): { locale?: string } => (locale === undefined ? {} : { locale })
+export const localeField = (locale: string | undefined): { locale?: string } => (locale === undefined ? {} : { locale })
 
 /** A file that is embedded in JSON. */
 export const InlineFile = z.object({

@@ -3,8 +3,8 @@ import { OutgoingFailure } from '#platform/outgoing/failure'
 import type { Outgoing } from '#platform/outgoing/outgoing'
 import { rateLimited } from './call.ts'
 import { type Channel, ChannelFailure, InboundMalformed, json, MAX_ATTACHMENTS, SignatureRefused } from './index.ts'
-import { headerOf, hmac, requireFresh, same, secretOf } from './signature.ts'
-import { InlineFile, inlineFile, Locale, readJson, spoken, storable } from './text.ts'
+import { equalInConstantTime, headerOf, hmac, requireFresh, secretOf } from './signature.ts'
+import { InlineFile, inlineFile, Locale, localeField, readJson, storable } from './text.ts'
 
 // A channel for any system that signs requests according to https://www.standardwebhooks.com. The external id is the
 // address to which replies are sent, signed with the same secret. If the external id is not an address, no replies are
@@ -39,7 +39,7 @@ export const makeWebhook = ({ outgoing }: { outgoing: Pick<Outgoing, 'request'> 
     const at = headerOf(headers, 'webhook-timestamp')
     const given = headerOf(headers, 'webhook-signature').split(' ').slice(0, 8)
     const expected = keys.map((key) => `v1,${hmac(key, `${id}.${at}.`, body).toString('base64')}`)
-    if (!given.some((one) => expected.some((right) => same(one, right))))
+    if (!given.some((one) => expected.some((right) => equalInConstantTime(one, right))))
       throw new SignatureRefused('the signature is wrong')
     requireFresh(at, now)
     const message = readJson(body, Message)
@@ -54,7 +54,7 @@ export const makeWebhook = ({ outgoing }: { outgoing: Pick<Outgoing, 'request'> 
           sender: {
             id: storable(sender_id, 200),
             name: storable(sender_name ?? sender_id, 200),
-            ...spoken(locale),
+            ...localeField(locale),
           },
           text: storable(text),
           files: files.map(inlineFile),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { callVendor, fetchVendorFile, hostOf, rateLimited } from './call.ts'
 import { type Channel, ChannelFailure, type InboundMessage, json, plain, SignatureRefused } from './index.ts'
-import { headerOf, hmac, same, secretOf } from './signature.ts'
+import { equalInConstantTime, headerOf, hmac, secretOf } from './signature.ts'
 import { readJson, storable } from './text.ts'
 
 const Media = z
@@ -60,7 +60,7 @@ export const makeWhatsapp = ({ base }: { base: string }): Channel => ({
 
   handshake(query, { credentials }) {
     const expected = secretOf(credentials, 'verify_token')
-    if (query['hub.mode'] !== 'subscribe' || !same(query['hub.verify_token'], expected))
+    if (query['hub.mode'] !== 'subscribe' || !equalInConstantTime(query['hub.verify_token'], expected))
       throw new SignatureRefused('the verify token is wrong')
     return plain(query['hub.challenge'] ?? '')
   },
@@ -68,7 +68,8 @@ export const makeWhatsapp = ({ base }: { base: string }): Channel => ({
   async receive({ headers, body }, { credentials, external_id }) {
     const secret = secretOf(credentials, 'app_secret')
     const expected = `sha256=${hmac(secret, body).toString('hex')}`
-    if (!same(headerOf(headers, 'x-hub-signature-256'), expected)) throw new SignatureRefused('the signature is wrong')
+    if (!equalInConstantTime(headerOf(headers, 'x-hub-signature-256'), expected))
+      throw new SignatureRefused('the signature is wrong')
     const changes = readJson(body, Notification)?.entry.flatMap((entry) => entry.changes) ?? []
     const messages = changes.flatMap(({ field, value }) => {
       const read = Value.safeParse(value)

@@ -1,6 +1,6 @@
 import { type Effort, spend } from './effort.ts'
 import type { Candidate, Span } from './index.ts'
-import { isNegated, isPlainQuestion, nearly, phrasesIn, type Spoken, type Word, wordsOf } from './text.ts'
+import { isNegated, isPlainQuestion, nearly, phrasesIn, type TextWords, type Word, wordsOf } from './text.ts'
 import type { Option, Want } from './wants.ts'
 
 // Finds the chosen option of a list: by its words, by a misspelling of them, by the word that distinguishes it from the
@@ -47,7 +47,7 @@ const isNamed = (words: Word[], from: number, want: Want): boolean => {
   return last !== undefined && (want.label.includes(last.stem) || want.title.includes(last.stem))
 }
 
-const matchOption = (message: string, spoken: Spoken, option: Option, want: Want): Candidate[] => {
+const matchOption = (message: string, spoken: TextWords, option: Option, want: Want): Candidate[] => {
   const found: Candidate[] = []
   for (const { text: name, stems } of option.names) {
     const risky =
@@ -66,7 +66,7 @@ const matchOption = (message: string, spoken: Spoken, option: Option, want: Want
 }
 
 /** Finds "express" for "Express delivery" if the other option is "Standard delivery". */
-const byTellingWord = ({ words, places }: Spoken, option: Option, want: Want): Candidate[] =>
+const byTellingWord = ({ words, places }: TextWords, option: Option, want: Want): Candidate[] =>
   option.telling
     .filter((stem) => !everyday.has(stem) && !want.about.has(stem))
     .flatMap((stem) => places.get(stem) ?? [])
@@ -79,7 +79,7 @@ const byTellingWord = ({ words, places }: Spoken, option: Option, want: Want): C
  */
 type Forms = Map<string, Map<string, Word>>
 
-const formsOf = ({ words }: Spoken): Forms => {
+const formsOf = ({ words }: TextWords): Forms => {
   const forms: Forms = new Map()
   for (const word of words)
     for (const form of [word.text.toLowerCase(), word.stem]) {
@@ -125,7 +125,7 @@ const byPlace = (message: string, want: Want): Candidate[] => {
 
 const isWithin = (a: Span, b: Span): boolean => b.from <= a.from && b.to >= a.to && b.to - b.from > a.to - a.from
 
-export const findChoices = (message: string, spoken: Spoken, want: Want, effort: Effort): Candidate[] => {
+export const findChoices = (message: string, spoken: TextWords, want: Want, effort: Effort): Candidate[] => {
   if (!spend(effort, want.options.length + spoken.words.length / 2)) return []
   const forms = formsOf(spoken)
   const exact = new Map(want.options.map((option) => [option, matchOption(message, spoken, option, want)]))
@@ -195,7 +195,7 @@ const afterNo =
 /**
  * Reads yes or no from the way the message mentions the thing: "with breakfast", "no parking needed", "I'm a member".
  */
-export const findMentioned = (message: string, spoken: Spoken, want: Want): Candidate[] => {
+export const findMentioned = (message: string, spoken: TextWords, want: Want): Candidate[] => {
   const keys = [want.label, want.title]
     .map((stems) => stems.filter((stem) => !filler.has(stem)))
     .filter((stems) => stems.length > 0)

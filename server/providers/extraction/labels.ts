@@ -1,6 +1,6 @@
 import { type Effort, spend } from './effort.ts'
 import type { Span } from './index.ts'
-import { before, contentStems, matches, nearly, phrasesIn, type Spoken, stemOf, type Word } from './text.ts'
+import { before, contentStems, matches, nearly, phrasesIn, stemOf, type TextWords, type Word } from './text.ts'
 import type { Want } from './wants.ts'
 
 // Finds "name: value", "name = value" and "the name is value", and the end of such a value.
@@ -26,13 +26,13 @@ const hash = /^\s*#(?=\d)/
 const changeTo = /^\s+(?:to|into)\s+/i
 const otherLabel = /(?:^|[\n,;.]\s*|\s\/\s|\s\|\s)(?:and\s+|my\s+|the\s+|our\s+)*[\p{L}][\p{L}\p{N}_ '-]{0,30}[:=]\s/gu
 
-const distinctWords = ({ words, places }: Spoken): Word[] => Array.from(places.values(), ([at]) => words[at!]!)
+const distinctWords = ({ words, places }: TextWords): Word[] => Array.from(places.values(), ([at]) => words[at!]!)
 
 /**
  * Returns the words of the message that name this requirement. The last word of the name is enough if no other
  * requirement contains it.
  */
-const mentionsOf = (want: Want, spoken: Spoken, others: Want[], effort: Effort): Mention[] => {
+const mentionsOf = (want: Want, spoken: TextWords, others: Want[], effort: Effort): Mention[] => {
   // firstName is one word in a message but two words as a name.
   const joined = [stemOf(want.requirement.name.toLowerCase())]
   const hyphenated = want.label.includes('email') ? ['e', 'mail'] : []
@@ -129,7 +129,7 @@ const endOf = (message: string, { from, link, want }: Omit<Labelled, 'to'>, next
   return from + Math.min(sentence, ...cut)
 }
 
-export const findLabelled = (message: string, spoken: Spoken, wants: Want[], effort: Effort): Labelled[] => {
+export const findLabelled = (message: string, spoken: TextWords, wants: Want[], effort: Effort): Labelled[] => {
   const mentions = wants
     .flatMap((want) => mentionsOf(want, spoken, wants, effort).slice(0, MAX_MENTIONS))
     .sort((a, b) => a.from - b.from || b.to - a.to)

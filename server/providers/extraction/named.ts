@@ -6,7 +6,7 @@ import { isRemark, type Labelled, plainValue } from './labels.ts'
 import { convert, isCounted, nounFit } from './quantities.ts'
 import { fits, read, splitList } from './readers.ts'
 import { type Scan, scan } from './scan.ts'
-import { spokenIn } from './text.ts'
+import { textWordsIn } from './text.ts'
 import type { Want } from './wants.ts'
 
 // Reads the value after a label. The label names the requirement, so the first value of the right kind is used.
@@ -89,7 +89,7 @@ const readValue = (text: string, link: Labelled['link'], want: Want, place: Plac
     case 'money':
       return readNumber(text, link, want, place)
     case 'choice': {
-      const found = findChoices(text, spokenIn(text), want, place.effort)
+      const found = findChoices(text, textWordsIn(text), want, place.effort)
       const best = firstOf(found)
       return new Set(found.map(({ value }) => value)).size === 1 ? best : undefined
     }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Json } from '#model/definition'
 import { cases } from './messages/all.ts'
-import { type Case, DEFAULT_ZONE, SAID_AT } from './messages/case.ts'
+import { type Case, DEFAULT_ZONE, SENT_AT } from './messages/case.ts'
 import { harderCases } from './messages/harder.ts'
 import { laterCases } from './messages/later.ts'
 import { splitList } from './readers.ts'
@@ -12,7 +12,7 @@ const extract = ({ message, wants, known, asked, timeZone = DEFAULT_ZONE }: Case
     message,
     requirements: wants,
     timeZone,
-    now: SAID_AT,
+    now: SENT_AT,
     ...(known ? { known } : {}),
     ...(asked ? { asked } : {}),
   })
@@ -42,7 +42,7 @@ test.each([
   expect(overconfident).toEqual([])
 })
 
-const at = { timeZone: DEFAULT_ZONE, now: SAID_AT }
+const at = { timeZone: DEFAULT_ZONE, now: SENT_AT }
 const date = { type: 'string', format: 'date' }
 
 test('an extraction lists the required names without a value, the confidence of each value and the name of the extractor', () => {

@@ -1,14 +1,14 @@
 import { type FoundDay, findDays } from './dates.ts'
 import type { Place } from './index.ts'
 import { type FoundNumber, findNumbers } from './numbers.ts'
-import { hide, type Spoken, spokenIn } from './text.ts'
+import { hide, type TextWords, textWordsIn } from './text.ts'
 import { type FoundMoment, type FoundTime, findMoments, findTimes } from './times.ts'
 import { findEmails, findPhones, findQuoted, findUrls, type Token } from './tokens.ts'
 
 /** All parts of the message with a recognizable format. Each character is read once, by the most specific reader. */
 export type Scan = {
   message: string
-  spoken: Spoken
+  spoken: TextWords
   emails: Token[]
   urls: Token[]
   phones: Token[]
@@ -34,7 +34,7 @@ export const scan = (message: string, place: Place): Scan => {
   const numbers = findNumbers(open)
   return {
     message,
-    spoken: spokenIn(message),
+    spoken: textWordsIn(message),
     emails,
     urls,
     phones,

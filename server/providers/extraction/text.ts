@@ -91,9 +91,9 @@ export const matches = (text: string, pattern: RegExp): RegExpExecArray[] => {
 }
 
 /** The words of a text, and the positions of each stem. */
-export type Spoken = { words: Word[]; places: Map<string, number[]> }
+export type TextWords = { words: Word[]; places: Map<string, number[]> }
 
-export const spokenIn = (text: string): Spoken => {
+export const textWordsIn = (text: string): TextWords => {
   const words = wordsOf(text)
   const places = new Map<string, number[]>()
   for (const [at, { stem }] of words.entries()) {
@@ -105,7 +105,7 @@ export const spokenIn = (text: string): Spoken => {
 }
 
 /** Finds these words in sequence, compared by stem. */
-export const phrasesIn = ({ words, places }: Spoken, stems: string[]): Span[] => {
+export const phrasesIn = ({ words, places }: TextWords, stems: string[]): Span[] => {
   const starts = places.get(stems[0] ?? '') ?? []
   return starts.flatMap((at) => {
     const last = words[at + stems.length - 1]

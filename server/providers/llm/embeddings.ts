@@ -9,7 +9,7 @@ import { isModelName, type VendorName } from './vendors.ts'
 export type Embed = (texts: string[], signal?: AbortSignal) => Promise<Float32Array[]>
 
 /** As `Embed`, with the number of tokens that the model reports for the texts. Null if the model reports none. */
-export type AskVectors = (
+export type RequestVectors = (
   texts: string[],
   signal?: AbortSignal,
 ) => Promise<{ vectors: Float32Array[]; tokens: number | null }>
@@ -62,7 +62,7 @@ const google: Protocol = {
   },
 }
 
-export function makeAskVectors({
+export function makeRequestVectors({
   fetch,
   address,
   model,
@@ -72,7 +72,7 @@ export function makeAskVectors({
   address: string
   model: string
   provider?: VendorName
-}): AskVectors {
+}): RequestVectors {
   const protocol = provider === 'google' ? google : openai
   return async (texts, signal) => {
     const url = `${address.replace(/\/+$/, '')}/${protocol.path(model)}`

@@ -1,7 +1,7 @@
 import { MINUTE } from '#platform/clock'
 import type { Config } from '#platform/config'
 import { makeBoundedFetch } from '#platform/outgoing/bounded'
-import { type AskVectors, makeAskVectors } from './embeddings.ts'
+import { makeRequestVectors, type RequestVectors } from './embeddings.ts'
 import { DEFAULT_ADDRESS, isModelName, type VendorName } from './vendors.ts'
 
 /** The embedding model that the operator pays for. */
@@ -9,7 +9,7 @@ export type InstallationEmbeddings = {
   model: string
   /** `vendor/model`, as in the list of prices. */
   name: string
-  ask: AskVectors
+  ask: RequestVectors
 }
 
 type EmbeddingsConfig = Pick<
@@ -30,7 +30,7 @@ export function makeInstallationEmbeddings(config: EmbeddingsConfig): Installati
   const address = baseUrl ?? DEFAULT_ADDRESS[provider]
   if (address === '' || !isModelName(model) || (apiKey === null && baseUrl === null)) return null
   const fetch = withKey(makeBoundedFetch({ maxBytes: LARGEST_ANSWER, timeoutMs: MINUTE }), provider, apiKey)
-  return { model, name: `${provider}/${model}`, ask: makeAskVectors({ fetch, address, model, provider }) }
+  return { model, name: `${provider}/${model}`, ask: makeRequestVectors({ fetch, address, model, provider }) }
 }
 
 const withKey =

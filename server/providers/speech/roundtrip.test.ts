@@ -2,7 +2,7 @@ import { afterAll, expect, test } from 'vitest'
 import { makeLocalTranscription } from '#providers/transcription/local'
 import { makeLocalSpeech } from './local.ts'
 import { makeAudioProcess } from './process.ts'
-import { heardWords, sentences, wordErrors } from './roundtrip.ts'
+import { normalizedWords, sentences, wordErrors } from './roundtrip.ts'
 
 const audio = makeAudioProcess({ niceness: 0 })
 const speech = makeLocalSpeech({ audio })
@@ -15,8 +15,8 @@ test('thirty sentences spoken by the local voice are understood by the local tra
   for (const [i, sentence] of sentences.entries()) {
     const { bytes } = await speech.synthesize({ text: sentence, format: i % 2 ? 'mp3' : 'wav' })
     const { text } = await transcription.transcribe({ bytes })
-    const said = heardWords(sentence)
-    errors += wordErrors(said, heardWords(text))
+    const said = normalizedWords(sentence)
+    errors += wordErrors(said, normalizedWords(text))
     words += said.length
   }
   const rate = errors / words
@@ -27,6 +27,6 @@ test('thirty sentences spoken by the local voice are understood by the local tra
 })
 
 test('the word error rate counts wrong words as errors', () => {
-  expect(wordErrors(heardWords('It takes 25 minutes.'), heardWords('it takes twenty-five minutes'))).toBe(0)
-  expect(wordErrors(heardWords('one two three'), heardWords('one three four'))).toBe(2)
+  expect(wordErrors(normalizedWords('It takes 25 minutes.'), normalizedWords('it takes twenty-five minutes'))).toBe(0)
+  expect(wordErrors(normalizedWords('one two three'), normalizedWords('one three four'))).toBe(2)
 })

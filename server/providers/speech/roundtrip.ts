@@ -48,7 +48,7 @@ const numberWords = (digits: string): string => {
 }
 
 /** Returns the words as they sound: 25 and twenty-five, or 12 % and 12 percent, are the same. */
-export const heardWords = (text: string): string[] =>
+export const normalizedWords = (text: string): string[] =>
   text
     .toLowerCase()
     .replace(/%|\bper cent\b/g, ' percent')

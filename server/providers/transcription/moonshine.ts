@@ -22,9 +22,9 @@ export const modelPath = (name: 'encoder_model' | 'decoder_model_merged') => {
   return join(manifest, '..', 'dist', 'model', 'tiny', 'quantized', `${name}.onnx`)
 }
 
-export type Listener = (samples: Float32Array) => Promise<string>
+export type TranscribeSamples = (samples: Float32Array) => Promise<string>
 
-export const loadMoonshine = async (): Promise<Listener> => {
+export const loadMoonshine = async (): Promise<TranscribeSamples> => {
   // The tokenizer reads its vocabulary on import, which takes a third of a second, so a server that never transcribes
   // does not import it.
   const [{ InferenceSession, Tensor }, { default: llamaTokenizer }] = await Promise.all([

@@ -2,23 +2,27 @@ import { Buffer } from 'node:buffer'
 import type { Frame } from '#providers/speech/frames'
 import { ProviderProblem } from '#providers/speech/problem'
 import { decodeAudio, refuseSilence, SAMPLE_RATE } from './audio/decode.ts'
-import { type Listener, loadMoonshine } from './moonshine.ts'
+import { loadMoonshine, type TranscribeSamples } from './moonshine.ts'
 import { cutInTwo, cutWindows } from './windows.ts'
 
 const MIN_RETRY_S = 2
 
-let loading: Promise<Listener> | undefined
+let loading: Promise<TranscribeSamples> | undefined
 
 /**
  * Transcribes a window. For a long window of repeated words the model returns nothing, so the window is halved and
  * tried again.
  */
-const hear = async (window: Float32Array, listen: Listener, pause: () => Promise<void>): Promise<string> => {
+const transcribeWindow = async (
+  window: Float32Array,
+  listen: TranscribeSamples,
+  pause: () => Promise<void>,
+): Promise<string> => {
   const text = await listen(window)
   await pause()
   if (text !== '' || window.length < MIN_RETRY_S * SAMPLE_RATE) return text
   const texts: string[] = []
-  for (const part of cutInTwo(window)) texts.push(await hear(part, listen, pause))
+  for (const part of cutInTwo(window)) texts.push(await transcribeWindow(part, listen, pause))
   return texts.filter(Boolean).join(' ')
 }
 
@@ -36,7 +40,7 @@ export const transcribe = async (
   })
   const listen = await loading
   const texts: string[] = []
-  for (const window of cutWindows(samples)) texts.push(await hear(window, listen, pause))
+  for (const window of cutWindows(samples)) texts.push(await transcribeWindow(window, listen, pause))
   const text = texts.filter(Boolean).join(' ')
   if (!/[\p{L}\p{N}]/u.test(text)) throw new ProviderProblem('audio_silent', 'Nobody speaks in this audio.')
   return { head: { text, language: 'en', duration_s }, body: Buffer.alloc(0) }

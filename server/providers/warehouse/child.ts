@@ -15,7 +15,7 @@ const CPU_SECONDS = 1_200
 /** The maximum size of one file that the process writes: the database of a DuckDB connection, or its log. */
 const FILE_MB = 1_024
 
-export type Said = { header: FromChild; body: string }
+export type ChildMessage = { header: FromChild; body: string }
 
 export type WarehouseChild = {
   readonly pid: number | undefined
@@ -25,7 +25,7 @@ export type WarehouseChild = {
   /** Loads the library of this kind in advance. */
   warm(kind: 'duckdb'): void
   /** Returns the next message of the process. Throws WarehouseFailure if the process has ended. */
-  next(): Promise<Said>
+  next(): Promise<ChildMessage>
   taken(): void
   end(): void
   onEnd(listener: () => void): void
@@ -54,7 +54,7 @@ export function startWarehouseChild({ addons, niceness }: { addons: boolean; nic
     fileMb: FILE_MB,
     niceness,
   })
-  let inbox: Said[] = []
+  let inbox: ChildMessage[] = []
   let wake: () => void = () => {}
   let ended = false
   let gone = false
@@ -122,4 +122,4 @@ export function startWarehouseChild({ addons, niceness }: { addons: boolean; nic
   }
 }
 
-export const rowsOf = (said: Said): JsonObject[] => JSON.parse(said.body) as JsonObject[]
+export const rowsOf = (said: ChildMessage): JsonObject[] => JSON.parse(said.body) as JsonObject[]

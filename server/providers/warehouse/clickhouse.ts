@@ -10,8 +10,8 @@ import {
   portSchema,
   probeOver,
   quoteTable,
-  type Reach,
   rowOf,
+  type TargetAccess,
   textOf,
   uniqueNames,
   type Web,
@@ -22,12 +22,12 @@ import {
   type Query,
   type QueryResult,
   type Rows,
+  type RowWriter,
   type Statement,
   type Target,
   type Warehouse,
   WarehouseFailure,
   type Work,
-  type Writing,
 } from './index.ts'
 import { executeOneByOne, portionsOf, quoteNames } from './writing.ts'
 
@@ -67,7 +67,7 @@ const textOfKey = (value: Json): string => (typeof value === 'string' ? value : 
  * ClickHouse has no transactions and no upsert: rows with the same key are deleted, then all rows are inserted. Keys
  * are compared as texts, because a parameter needs a type and the type of the column is unknown here.
  */
-export const clickhouseWriting: Writing = {
+export const clickhouseWriting: RowWriter = {
   transaction: false,
   statementsFor({ table, columns, rows, key }: Rows): Statement[] {
     const quoted = quoteNames({ open: '`', close: '`' }, { table, columns, key })
@@ -95,7 +95,7 @@ export const clickhouseWriting: Writing = {
 const named = (params: Json[]): Record<string, unknown> =>
   Object.fromEntries(params.map((value, at) => [`p${at + 1}`, value]))
 
-export function makeClickhouse(reach: Reach): Warehouse {
+export function makeClickhouse(reach: TargetAccess): Warehouse {
   async function connect({ config, secrets }: Target, timeoutMs: number): Promise<ClickHouseClient> {
     const { createClient } = await import('@clickhouse/client')
     const web = webOf(config)

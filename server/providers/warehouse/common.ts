@@ -7,7 +7,7 @@ import { OutgoingFailure } from '#platform/outgoing/failure'
 import type { Outgoing } from '#platform/outgoing/outgoing'
 import { type Query, type QueryResult, type Step, type Warehouse, WarehouseFailure } from './index.ts'
 
-export type Reach = Pick<Outgoing, 'resolveTarget' | 'lookupFor' | 'checkLiteral'>
+export type TargetAccess = Pick<Outgoing, 'resolveTarget' | 'lookupFor' | 'checkLiteral'>
 
 const CONNECT_MS = 10_000
 
@@ -28,7 +28,7 @@ export function messageOf(error: unknown): string {
 }
 
 /** Rejects after a timeout or when the caller aborts. */
-export async function within<T>(
+export async function withTimeout<T>(
   { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal },
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
@@ -46,7 +46,10 @@ export async function within<T>(
  * Limits the time of a whole query, including its pages, independent of the driver's own timeouts. No caller waits
  * longer for a server that stopped responding, and an aborted query ends at once.
  */
-export async function inTime(query: Query, start: (query: Query) => Promise<QueryResult>): Promise<QueryResult> {
+export async function limitQueryTime(
+  query: Query,
+  start: (query: Query) => Promise<QueryResult>,
+): Promise<QueryResult> {
   const late = new AbortController()
   const timer = setTimeout(() => late.abort(), query.timeoutMs)
   const signal = AbortSignal.any([query.signal, late.signal])
@@ -86,7 +89,7 @@ export async function inTime(query: Query, start: (query: Query) => Promise<Quer
  * Returns an address of the host that tenants may reach. Connect to this address, not to the name, because the name may
  * resolve differently the next time.
  */
-export async function resolveAddress(reach: Reach, host: string, port: number): Promise<string> {
+export async function resolveAddress(reach: TargetAccess, host: string, port: number): Promise<string> {
   const [first] = await inStep('resolve', () =>
     reach.resolveTarget(host, port).catch((error: unknown) => {
       if (error instanceof OutgoingFailure) throw error
@@ -137,7 +140,7 @@ export const startTls = (
 export type Web = { host: string; port: number; https: boolean; ca?: string }
 
 /** Performs the first three steps of a probe of an HTTP service. */
-async function probeWeb(reach: Reach, { host, port, https, ca }: Web): Promise<void> {
+async function probeWeb(reach: TargetAccess, { host, port, https, ca }: Web): Promise<void> {
   const socket = await openSocket(await resolveAddress(reach, host, port), port)
   try {
     if (https) await startTls(socket, { servername: host, verify: true, ...(ca && { ca }) })
@@ -148,7 +151,7 @@ async function probeWeb(reach: Reach, { host, port, https, ca }: Web): Promise<v
 
 /** Probes all steps: the connection, then a query that requires a valid sign-in. */
 export const probeOver =
-  (reach: Reach, webOf: (config: JsonObject) => Web, query: Warehouse['query']): Warehouse['probe'] =>
+  (reach: TargetAccess, webOf: (config: JsonObject) => Web, query: Warehouse['query']): Warehouse['probe'] =>
   async (target, options) => {
     await probeWeb(reach, webOf(target.config))
     const { pages } = await query(target, { text: 'select 1 as one', limit: 1, ...options })
@@ -158,7 +161,7 @@ export const probeOver =
 export const destinationOf = ({ host, port }: Web): string => `${host.toLowerCase()}:${port}`
 
 /** Returns an agent that connects only to this host and port, through the guarded look-up. */
-export function webAgent(reach: Reach, { host, port, https, ca }: Web): HttpAgent {
+export function webAgent(reach: TargetAccess, { host, port, https, ca }: Web): HttpAgent {
   const Base = https ? HttpsAgent : HttpAgent
   const agent = new Base({ keepAlive: false, lookup: reach.lookupFor(host, port), ...(ca && { ca }) })
   const dial = agent.createConnection.bind(agent)

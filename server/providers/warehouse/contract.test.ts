@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { createServer, type Server } from 'node:net'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import type { JsonObject } from '#model/definition'
-import { isWhole } from '#test/harness/slow'
+import { isSlowRun } from '#test/harness/slow'
 import { makeTemporaryDirectory } from '#test/harness/temporary'
 import { bareStatement } from './common.ts'
 import { type Query, type Target, WarehouseFailure, type WarehouseKind, type Warehouses } from './index.ts'
@@ -173,7 +173,7 @@ const failureOf = (work: Promise<unknown>): Promise<WarehouseFailure> =>
 /** Redshift is accessed like PostgreSQL. The clients of the other vendors take a second to start each time. */
 const SLOW: WarehouseKind[] = ['redshift', 'bigquery', 'snowflake', 'databricks']
 
-describe.each<WarehouseKind>(['postgres', 'duckdb', 'clickhouse', ...(isWhole ? SLOW : [])])('%s', (kind) => {
+describe.each<WarehouseKind>(['postgres', 'duckdb', 'clickhouse', ...(isSlowRun ? SLOW : [])])('%s', (kind) => {
   const subject = (): Subject => subjects[kind]!
 
   test('can be probed', async () => {

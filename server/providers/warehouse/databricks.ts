@@ -9,9 +9,9 @@ import {
   portSchema,
   probeOver,
   quoteTable,
-  type Reach,
   readFromWith,
   rowOf,
+  type TargetAccess,
   textOf,
   type Web,
 } from './common.ts'
@@ -107,7 +107,7 @@ const isRefusal = (error: unknown): boolean =>
     (error as { constructor?: { name?: string } }).constructor?.name ?? '',
   )
 
-export function makeDatabricks(reach: Reach): Warehouse {
+export function makeDatabricks(reach: TargetAccess): Warehouse {
   async function makeClient(): Promise<DatabricksClient> {
     const { DBSQLClient } = await import('@databricks/sql')
     const client = new DBSQLClient({ logger: silent })

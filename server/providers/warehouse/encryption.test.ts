@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { JsonObject } from '#model/definition'
-import { isWhole } from '#test/harness/slow'
+import { isSlowRun } from '#test/harness/slow'
 import { encryptionOf } from './encryption.ts'
 import { type Target, WarehouseFailure, type Warehouses } from './index.ts'
 import { makeCertificate } from './testing/certificate.ts'
@@ -40,7 +40,7 @@ const target = (more: JsonObject): Target => ({
 })
 const options = () => ({ timeoutMs: 20_000, signal: new AbortController().signal })
 
-const KINDS = isWhole ? (['postgres', 'redshift'] as const) : (['postgres'] as const)
+const KINDS = isSlowRun ? (['postgres', 'redshift'] as const) : (['postgres'] as const)
 
 describe.each(KINDS)('%s over TLS', (kind) => {
   const probe = (more: JsonObject): Promise<string> =>

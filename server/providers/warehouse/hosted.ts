@@ -5,9 +5,9 @@ import { type Warehouse, WarehouseFailure } from './index.ts'
 
 // Shared code for database servers with a host, a database, a user and a password.
 
-export type Place = { host: string; port: number }
+export type HostPort = { host: string; port: number }
 
-export const placeOf = ({ host, port }: JsonObject, defaultPort: number): Place => ({
+export const hostPortOf = ({ host, port }: JsonObject, defaultPort: number): HostPort => ({
   host: textOf(host).replace(/^\[|\]$/g, ''),
   port: Number(port ?? defaultPort),
 })
@@ -28,7 +28,7 @@ export const hosted = (port: number): Pick<Warehouse, 'config_schema' | 'secret_
   },
   secret_fields: [{ name: 'password', title: 'Password', required: false }],
   destination: (config) => {
-    const place = placeOf(config, port)
+    const place = hostPortOf(config, port)
     return `${place.host.toLowerCase()}:${place.port}`
   },
 })

@@ -67,7 +67,7 @@ export type Executed = { affected: (number | null)[] }
 export type Rows = { table: string; columns: string[]; rows: Json[][]; key: string[] }
 
 /** Generates a vendor's SQL for writing rows. */
-export type Writing = {
+export type RowWriter = {
   /** True if several statements are atomic. */
   transaction: boolean
   /** Inserts the rows. With a key, existing rows are updated. */
@@ -95,7 +95,7 @@ export type Warehouse = {
    * only parameter. Absent if not supported.
    */
   readFrom?(text: string, column: string, isFirst: boolean): string
-  writing?: Writing
+  writing?: RowWriter
   /** Returns the reason why this configuration is read-only, or null. */
   whyReadOnly?(config: JsonObject): string | null
   /** Checks in the service itself before anything is written. Throws WarehouseFailure. */

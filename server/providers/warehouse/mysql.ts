@@ -10,15 +10,15 @@ import {
   messageOf,
   openSocket,
   quoteTable,
-  type Reach,
   readFromWith,
   resolveAddress,
   rowOf,
+  type TargetAccess,
   textOf,
   uniqueNames,
 } from './common.ts'
 import { encryptionOf } from './encryption.ts'
-import { badCertificate, hosted, isAboutTls, placeOf, withoutTls } from './hosted.ts'
+import { badCertificate, hosted, hostPortOf, isAboutTls, withoutTls } from './hosted.ts'
 import {
   type Executed,
   type Query,
@@ -54,7 +54,7 @@ async function signIn(
   const { createConnection } = await import('mysql2')
   const connection = createConnection({
     stream: socket,
-    host: placeOf(config, PORT).host,
+    host: hostPortOf(config, PORT).host,
     user: textOf(config.user),
     password: secrets.password ?? '',
     database: textOf(config.database),
@@ -85,8 +85,8 @@ async function signIn(
   }
 }
 
-async function open(reach: Reach, target: Target): Promise<Connection> {
-  const { host, port } = placeOf(target.config, PORT)
+async function open(reach: TargetAccess, target: Target): Promise<Connection> {
+  const { host, port } = hostPortOf(target.config, PORT)
   const address = await resolveAddress(reach, host, port)
   const { tls, verify, mayBeClear } = encryptionOf(target.config.ssl, address)
   const dial = (): Promise<Socket> => openSocket(address, port)
@@ -226,7 +226,7 @@ export const mysqlDialect: Dialect = {
   upsert: 'on duplicate key',
 }
 
-export const makeMysql = (reach: Reach): Warehouse => ({
+export const makeMysql = (reach: TargetAccess): Warehouse => ({
   kind: 'mysql',
   title: 'MySQL or MariaDB',
   ...hosted(PORT),

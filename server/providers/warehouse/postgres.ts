@@ -9,16 +9,16 @@ import {
   messageOf,
   openSocket,
   quoteTable,
-  type Reach,
   readFromWith,
   resolveAddress,
   rowOf,
   startTls,
+  type TargetAccess,
   textOf,
   uniqueNames,
 } from './common.ts'
 import { type Encryption, encryptionOf } from './encryption.ts'
-import { badCertificate, type Place as HostedPlace, hosted, placeOf, withoutTls } from './hosted.ts'
+import { badCertificate, type HostPort as HostedPlace, hosted, hostPortOf, withoutTls } from './hosted.ts'
 import {
   type Executed,
   type Query,
@@ -39,7 +39,7 @@ const CONNECT_MS = 10_000
 
 function placeIn(config: JsonObject, standardPort: number): Place {
   return {
-    ...placeOf(config, standardPort),
+    ...hostPortOf(config, standardPort),
     database: textOf(config.database),
     user: textOf(config.user),
     ssl: config.ssl,
@@ -84,7 +84,7 @@ async function signIn(
 const streamOf = (client: pg.Client): Socket =>
   (client as unknown as { connection: { stream: Socket } }).connection.stream
 
-async function open(reach: Reach, place: Place, password: string): Promise<pg.Client> {
+async function open(reach: TargetAccess, place: Place, password: string): Promise<pg.Client> {
   const address = await resolveAddress(reach, place.host, place.port)
   const encryption = encryptionOf(place.ssl, address)
   try {
@@ -108,7 +108,7 @@ async function open(reach: Reach, place: Place, password: string): Promise<pg.Cl
 const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47])
 
 /** Resolves, connects and encrypts without the driver, so that a failure can name the step. No secret is sent. */
-async function probeTransport(reach: Reach, place: Place): Promise<void> {
+async function probeTransport(reach: TargetAccess, place: Place): Promise<void> {
   const address = await resolveAddress(reach, place.host, place.port)
   const { tls, verify, mayBeClear } = encryptionOf(place.ssl, address)
   const socket = await openSocket(address, place.port)
@@ -270,7 +270,7 @@ const typeName = (oid: number): string => typeNames.get(oid) ?? 'text'
 
 type Flavour = Pick<Warehouse, 'kind' | 'title'> & { port: number; dialect: Dialect }
 
-function makeFlavour(reach: Reach, { kind, title, port, dialect }: Flavour): Warehouse {
+function makeFlavour(reach: TargetAccess, { kind, title, port, dialect }: Flavour): Warehouse {
   const place = (target: Target): Place => placeIn(target.config, port)
   const password = (target: Target): string => target.secrets.password ?? ''
   return {
@@ -294,8 +294,8 @@ function makeFlavour(reach: Reach, { kind, title, port, dialect }: Flavour): War
   }
 }
 
-export const makePostgres = (reach: Reach): Warehouse =>
+export const makePostgres = (reach: TargetAccess): Warehouse =>
   makeFlavour(reach, { kind: 'postgres', title: 'PostgreSQL', port: 5432, dialect: postgresDialect })
 
-export const makeRedshift = (reach: Reach): Warehouse =>
+export const makeRedshift = (reach: TargetAccess): Warehouse =>
   makeFlavour(reach, { kind: 'redshift', title: 'Amazon Redshift', port: 5439, dialect: redshiftDialect })

@@ -2,7 +2,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { createServer, request as forward, type IncomingMessage, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import type { Reach } from './common.ts'
+import type { TargetAccess } from './common.ts'
 import type { Query } from './index.ts'
 
 export type GuardedProxy = { host: string; port: number; user: string; password: string; url: string; close(): void }
@@ -32,7 +32,7 @@ export function closeWhenOver(
  * proxy. Their connections are then made here, through the guard, to the verified address. The proxy exists for one
  * query and requires a password.
  */
-export async function openProxy(reach: Reach, only?: { host: string; port: number }): Promise<GuardedProxy> {
+export async function openProxy(reach: TargetAccess, only?: { host: string; port: number }): Promise<GuardedProxy> {
   const password = randomBytes(16).toString('hex')
   const expected = Buffer.from(`Basic ${Buffer.from(`heddle:${password}`).toString('base64')}`)
   const sockets = new Set<Socket>()

@@ -8,9 +8,9 @@ import {
   nameSchema,
   probeOver,
   quoteTable,
-  type Reach,
   readFromWith,
   rowOf,
+  type TargetAccess,
   textOf,
   uniqueNames,
   type Web,
@@ -114,7 +114,7 @@ export const snowflakeDialect: Dialect = {
   },
 }
 
-export function makeSnowflake(reach: Reach): Warehouse {
+export function makeSnowflake(reach: TargetAccess): Warehouse {
   async function execute(target: Target, work: Work): Promise<Executed> {
     const { timeoutMs } = work
     const { default: snowflake } = await import('snowflake-sdk')

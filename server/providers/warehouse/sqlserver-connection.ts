@@ -1,8 +1,8 @@
 import { isIP, type Socket } from 'node:net'
 import type { Connection, ConnectionConfiguration } from 'tedious'
-import { messageOf, openSocket, type Reach, resolveAddress, textOf } from './common.ts'
+import { messageOf, openSocket, resolveAddress, type TargetAccess, textOf } from './common.ts'
 import { encryptionOf } from './encryption.ts'
-import { badCertificate, isAboutTls, placeOf, withoutTls } from './hosted.ts'
+import { badCertificate, hostPortOf, isAboutTls, withoutTls } from './hosted.ts'
 import { type Target, WarehouseFailure } from './index.ts'
 
 // Connects to SQL Server, at the verified address, encrypted unless the target says otherwise.
@@ -23,7 +23,7 @@ function configurationOf(
   { tls, verify }: { tls: boolean; verify: boolean },
   timeoutMs: number,
 ): ConnectionConfiguration {
-  const { host } = placeOf(config, SQLSERVER_PORT)
+  const { host } = hostPortOf(config, SQLSERVER_PORT)
   return {
     server: host,
     authentication: { type: 'default', options: { userName: textOf(config.user), password: secrets.password ?? '' } },
@@ -98,8 +98,8 @@ async function signIn(target: Target, configuration: ConnectionConfiguration): P
   }
 }
 
-export async function openSqlserver(reach: Reach, target: Target, timeoutMs: number): Promise<Connection> {
-  const { host, port } = placeOf(target.config, SQLSERVER_PORT)
+export async function openSqlserver(reach: TargetAccess, target: Target, timeoutMs: number): Promise<Connection> {
+  const { host, port } = hostPortOf(target.config, SQLSERVER_PORT)
   const address = await resolveAddress(reach, host, port)
   const { tls, verify, mayBeClear } = encryptionOf(target.config.ssl, address)
   const dial = async (how: { tls: boolean; verify: boolean }): Promise<Connection> =>

@@ -3,7 +3,7 @@
  * outside of strings, names and comments it has no semicolon. SQL Server runs several statements in one request, so
  * this check ensures that there is only one.
  */
-export function isClosed(text: string): boolean {
+export function isSingleStatement(text: string): boolean {
   let depth = 0
   for (let at = 0; at < text.length; ) {
     const rest = text.slice(at, at + 2)

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { isWhole } from '#test/harness/slow'
+import { isSlowRun } from '#test/harness/slow'
 import { makeTemporaryDirectory } from '#test/harness/temporary'
 import { type Statement, type Target, type Warehouse, WarehouseFailure } from './index.ts'
-import { isClosed } from './sqlserver-text.ts'
+import { isSingleStatement } from './sqlserver-text.ts'
 import { type FakeSqlServer, startSqlserver } from './testing/sqlserver.ts'
 import { makeWarehouses } from './warehouses.ts'
 
@@ -51,11 +51,11 @@ describe('SQL Server', () => {
   })
 
   test('receives no sign-in if encryption is required and the server has none', async () => {
-    for (const ssl of isWhole ? ['verify', 'no-verify', 'require', true] : ['verify', 'require']) {
+    for (const ssl of isSlowRun ? ['verify', 'no-verify', 'require', true] : ['verify', 'require']) {
       const failure = await failureOf(warehouse.probe(target({ ssl }), { timeoutMs: 90_000, signal }))
       expect([ssl, failure.step]).toEqual([ssl, 'tls'])
     }
-    for (const ssl of isWhole ? ['off', 'prefer'] : ['prefer'])
+    for (const ssl of isSlowRun ? ['off', 'prefer'] : ['prefer'])
       await warehouse.probe(target({ ssl }), { timeoutMs: 90_000, signal })
   })
 
@@ -112,5 +112,5 @@ test.each<[string, boolean]>([
   ["select 1 -- '\n) x", false],
   ["select '--'\n) x", false],
 ])('a text that can be enclosed in parentheses: %s (%s)', (text, closed) => {
-  expect(isClosed(text)).toBe(closed)
+  expect(isSingleStatement(text)).toBe(closed)
 })

@@ -1,6 +1,6 @@
 import type { Connection } from 'tedious'
 import type { Json, JsonObject } from '#model/definition'
-import { bareStatement, exactNumber, inStep, messageOf, type Reach, rowOf, uniqueNames } from './common.ts'
+import { bareStatement, exactNumber, inStep, messageOf, rowOf, type TargetAccess, uniqueNames } from './common.ts'
 import { hosted } from './hosted.ts'
 import {
   type Executed,
@@ -12,7 +12,7 @@ import {
   type Work,
 } from './index.ts'
 import { loadTedious, openSqlserver, SQLSERVER_PORT, type Tedious } from './sqlserver-connection.ts'
-import { isClosed } from './sqlserver-text.ts'
+import { isSingleStatement } from './sqlserver-text.ts'
 import { type Dialect, executeInTransaction, tuples, writingIn } from './writing.ts'
 
 // Microsoft SQL Server, and Azure SQL, which uses the same protocol.
@@ -76,7 +76,7 @@ const listOf = (params: Query['params']): Json[] => {
 /** SQL Server has no read-only session, so the text becomes a subquery that it cannot escape. */
 function asReading(text: string, limit: number): string {
   const bare = bareStatement(text)
-  if (!isClosed(bare)) throw new WarehouseFailure('read', 'only a single statement that reads is allowed')
+  if (!isSingleStatement(bare)) throw new WarehouseFailure('read', 'only a single statement that reads is allowed')
   // With a line break, a comment at the end of the text cannot swallow the parenthesis.
   return `select top (${limit}) * from (\n${bare}\n) as heddle_rows`
 }
@@ -205,7 +205,7 @@ function quoted(name: string, maxParts: number): string {
   return parts.map((one) => `[${one}]`).join('.')
 }
 
-export const makeSqlserver = (reach: Reach): Warehouse => ({
+export const makeSqlserver = (reach: TargetAccess): Warehouse => ({
   kind: 'sqlserver',
   title: 'Microsoft SQL Server',
   ...hosted(SQLSERVER_PORT),
@@ -221,7 +221,7 @@ export const makeSqlserver = (reach: Reach): Warehouse => ({
   readTable: (table) => `select * from ${quoted(table, 3)}`,
   readFrom: (text, column, isFirst) => {
     const at = quoted(column, 1)
-    if (!isClosed(bareStatement(text)))
+    if (!isSingleStatement(bareStatement(text)))
       throw new WarehouseFailure('read', 'only a single statement that reads is allowed')
     const rows = `select * from (\n${bareStatement(text)}\n) as heddle_source${isFirst ? '' : ` where ${at} >= @p1`}`
     return `${rows} order by ${at} offset 0 rows`

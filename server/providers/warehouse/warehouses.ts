@@ -1,17 +1,17 @@
 import { join } from 'node:path'
-import { startAhead } from '#platform/children/ahead'
 import { makeChildPool } from '#platform/children/pool'
+import { prestart } from '#platform/children/prestart'
 import { MINUTE, SECOND } from '#platform/clock'
 import { makeOutgoing } from '#platform/outgoing/outgoing'
 import { makeBigquery } from './bigquery.ts'
 import { startWarehouseChild } from './child.ts'
 import { makeClickhouse } from './clickhouse.ts'
-import { inTime, messageOf, within } from './common.ts'
+import { limitQueryTime, messageOf, withTimeout } from './common.ts'
 import { makeDatabricks } from './databricks.ts'
 import { makeDuckdb } from './duckdb.ts'
+import { runInChild } from './in-child.ts'
 import { type Target, type Warehouse, WarehouseFailure, type Warehouses, type Work } from './index.ts'
 import { makeMysql } from './mysql.ts'
-import { runOutside } from './outside.ts'
 import { makePostgres, makeRedshift } from './postgres.ts'
 import { makeSnowflake } from './snowflake.ts'
 import { makeSqlserver } from './sqlserver.ts'
@@ -51,10 +51,10 @@ export function makeWarehouses(options: WarehousesOptions) {
     child.warm('duckdb')
     return child
   }
-  const duckdbAhead = startAhead(startDuckdb, { keepMs: AHEAD_FOR, afterMs: AHEAD_AFTER })
+  const duckdbAhead = prestart(startDuckdb, { keepMs: AHEAD_FOR, afterMs: AHEAD_AFTER })
   const duckdbPool = makeChildPool({ size: options.duckdbProcesses ?? DUCKDB_PROCESSES, start: duckdbAhead.start })
   const outside = (warehouse: Warehouse): Warehouse =>
-    discreet(runOutside(warehouse, warehouse.kind === 'duckdb' ? duckdbPool : pool, { allowTargets, directory }))
+    discreet(runInChild(warehouse, warehouse.kind === 'duckdb' ? duckdbPool : pool, { allowTargets, directory }))
   const outgoing = makeOutgoing({ allowTargets })
   const warehouses: Warehouses = {
     postgres: outside(makePostgres(outgoing)),
@@ -101,12 +101,12 @@ function discreet(warehouse: Warehouse): Warehouse {
       },
     }),
     probe: (target, options) =>
-      within(options, (signal) => warehouse.probe(target, { ...options, signal })).catch((error: unknown) => {
+      withTimeout(options, (signal) => warehouse.probe(target, { ...options, signal })).catch((error: unknown) => {
         throw withoutSecrets(error, target)
       }),
     async query(target, query) {
       try {
-        const { columns, pages } = await inTime(query, (timed) => warehouse.query(target, timed))
+        const { columns, pages } = await limitQueryTime(query, (timed) => warehouse.query(target, timed))
         return { columns, pages: guarded(pages, target) }
       } catch (error) {
         throw withoutSecrets(error, target)

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Json, JsonObject } from '#model/definition'
-import { isWhole } from '#test/harness/slow'
+import { isSlowRun } from '#test/harness/slow'
 import { makeTemporaryDirectory } from '#test/harness/temporary'
 import { type Statement, type Target, WarehouseFailure, type WarehouseKind, type Warehouses } from './index.ts'
 import { startBigquery } from './testing/bigquery.ts'
@@ -119,7 +119,7 @@ afterAll(async () => {
 /** The clients of these vendors take a second or two to start each time. */
 const isSlow = (kind: Kind): boolean => kind === 'snowflake' || kind === 'databricks'
 
-describe.each(KINDS.filter((kind) => isWhole || !isSlow(kind)))('%s', (kind) => {
+describe.each(KINDS.filter((kind) => isSlowRun || !isSlow(kind)))('%s', (kind) => {
   test('inserts rows, updates them by key, and counts them', async () => {
     const subject = subjects[kind]
     expect(

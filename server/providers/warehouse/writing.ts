@@ -1,6 +1,6 @@
 import type { Json } from '#model/definition'
 import { messageOf } from './common.ts'
-import { type Executed, type Rows, type Statement, WarehouseFailure, type Work, type Writing } from './index.ts'
+import { type Executed, type Rows, type RowWriter, type Statement, WarehouseFailure, type Work } from './index.ts'
 
 // Generates statements that write rows. All values are parameters; names of tables and columns are quoted, and refused
 // if they contain a character that could end the quotes.
@@ -131,7 +131,7 @@ export function quoteNames(
   return { table: quoteTable({ quote }, table), columns: columns.map(q), key: key.map(q) }
 }
 
-export function writingIn(dialect: Dialect): Writing {
+export function writingIn(dialect: Dialect): RowWriter {
   return {
     transaction: dialect.transaction,
     statementsFor(wanted) {

@@ -21,9 +21,9 @@ import { removeItems } from '../document/commands.ts'
 import { addNote } from '../document/notes.ts'
 import { TryContext } from '../run/effects.tsx'
 import { type EditorStore, useEditor, useEditorStore } from '../store.ts'
-import type { Pressed } from './pressed.ts'
+import type { RightClick } from './right-click.ts'
 
-type Props = { pressed: Pressed | null; onClose(): void; onFit(): void; onGroup(): void }
+type Props = { pressed: RightClick | null; onClose(): void; onFit(): void; onGroup(): void }
 
 export function CanvasMenu({ pressed, onClose, onFit, onGroup }: Props) {
   const onKeyDown = useSaveKey(onClose)
@@ -52,7 +52,7 @@ export function CanvasMenu({ pressed, onClose, onFit, onGroup }: Props) {
   )
 }
 
-function Items({ pressed, onFit, onGroup }: { pressed: Pressed; onFit(): void; onGroup(): void }) {
+function Items({ pressed, onFit, onGroup }: { pressed: RightClick; onFit(): void; onGroup(): void }) {
   const store = useEditorStore()
   const isFixed = useEditor((state) => state.readOnly || state.comparison !== null)
   if (pressed.kind === 'node') return <NodeItems id={pressed.id} isFixed={isFixed} onGroup={onGroup} />

@@ -8,7 +8,7 @@ import { createContext, useEffect } from 'react'
 const FAR = 0.3
 
 /** Whether the graph is zoomed out. */
-export const Far = createContext(false)
+export const ZoomedOut = createContext(false)
 
 const isFar = ({ transform }: ReactFlowState): boolean => transform[2] < FAR
 

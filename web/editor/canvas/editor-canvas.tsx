@@ -2,7 +2,7 @@ import { Panel } from '@xyflow/react'
 import { type DragEvent, type RefObject, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { hasBody } from '#model/body'
 import type { Workflow } from '#sdk/types.generated'
-import { pointAt } from '#web/shell/presence.ts'
+import { reportPointer } from '#web/shell/presence.ts'
 import { toast } from '#web/ui/toast.tsx'
 import { copy, join, middleOf, paste } from '../actions.ts'
 import { reconnect, refuseConnection, removeItems, setPositions } from '../document/commands.ts'
@@ -11,7 +11,7 @@ import { addGroup } from '../document/notes.ts'
 import { marksIn } from '../document/problems.ts'
 import { KIND_TYPE } from '../palette/kind-tile.tsx'
 import { Cursors } from '../presence/cursors.tsx'
-import type { Here } from '../presence/use-presence.ts'
+import type { PresentUser } from '../presence/use-presence.ts'
 import { draggedKind } from '../services/service-kinds.ts'
 import { Starts } from '../starts/starts.tsx'
 import { useLead } from '../starts/use-lead.tsx'
@@ -27,7 +27,7 @@ import { EmptyCanvas } from './empty-canvas.tsx'
 import type { NodeRun } from './flow-items.ts'
 import { type Flow, GraphCanvas, type GraphCanvasProps } from './graph-canvas.tsx'
 import { Notes } from './notes.tsx'
-import type { Pressed } from './pressed.ts'
+import type { RightClick } from './right-click.ts'
 import { NODE_WIDTH } from './size.ts'
 
 /** The canvas of the open document: edits on the canvas become changes of the document. */
@@ -38,7 +38,7 @@ export function EditorCanvas({
 }: {
   flow: RefObject<Flow | null>
   workflow: Workflow
-  people: readonly Here[]
+  people: readonly PresentUser[]
 }) {
   const store = useEditorStore()
   const drawn = useGraph()
@@ -50,7 +50,7 @@ export function EditorCanvas({
   const own = useEditor((state) => state.history.present.layout.positions)
   const problems = useProblems()
   const box = useRef<HTMLDivElement>(null)
-  const [pressed, setPressed] = useState<Pressed | null>(null)
+  const [pressed, setPressed] = useState<RightClick | null>(null)
   const [hovered, setHovered] = useState<string | null>(null)
 
   const compared = comparison && (graphAt(comparison.doc, path) as DocGraph | undefined)
@@ -91,7 +91,7 @@ export function EditorCanvas({
       onPointerMove={(event) => {
         if (people.length === 0 || !flow.current) return
         const { x, y } = flow.current.screenToFlowPosition({ x: event.clientX, y: event.clientY })
-        pointAt({ x: Math.round(x), y: Math.round(y), path: path.join('/') })
+        reportPointer({ x: Math.round(x), y: Math.round(y), path: path.join('/') })
       }}
     >
       <p id="editor-keys" className="sr-only">

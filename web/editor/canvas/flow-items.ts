@@ -13,8 +13,8 @@ import {
 } from '../document/document.ts'
 import type { Problem } from '../document/problems.ts'
 import type { Kind, KindTable } from '../kinds.ts'
+import { edgesTaken, type TakenEdges } from './edges-taken.ts'
 import { HEAD_HEIGHT, namedPorts, PORT_HEIGHT, sizeOfNode } from './size.ts'
-import { type Ways, waysTaken } from './ways-taken.ts'
 
 // The document as the canvas draws it. Unchanged items keep their identity, so that a change of one node redraws only
 // that node, out of 500.
@@ -118,12 +118,12 @@ export function makeFlowItems() {
 }
 
 /** Computes the taken edges again when the graph or the execution has changed, not while a node is dragged. */
-function makeWays(): (shown: Shown) => Ways | undefined {
-  let known: { from: readonly unknown[]; ways: Ways } | undefined
+function makeWays(): (shown: Shown) => TakenEdges | undefined {
+  let known: { from: readonly unknown[]; ways: TakenEdges } | undefined
   return ({ graph, runs, holds }) => {
     if (!runs) return undefined
     const from = [graph.edges, runs, holds]
-    if (!known?.from.every((part, at) => part === from[at])) known = { from, ways: waysTaken(graph, runs, holds) }
+    if (!known?.from.every((part, at) => part === from[at])) known = { from, ways: edgesTaken(graph, runs, holds) }
     return known.ways
   }
 }
@@ -166,7 +166,7 @@ function drawEdge(
   edge: KeyedEdge,
   shown: Shown,
   titles: ReadonlyMap<string, string>,
-  ways: Ways | undefined,
+  ways: TakenEdges | undefined,
 ): FlowEdge {
   const taken = ways?.taken.has(edge.id) ? true : ways?.left.has(edge.id) ? false : undefined
   const name = `${titles.get(edge.from.node)} to ${titles.get(edge.to)}`

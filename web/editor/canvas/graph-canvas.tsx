@@ -8,24 +8,24 @@ import {
   type ReactFlowInstance,
 } from '@xyflow/react'
 import { type MouseEvent as ReactMouseEvent, type ReactNode, useMemo, useRef, useState } from 'react'
-import { READABLE, showBeginning } from '#web/ui/graph-sight.ts'
+import { MIN_READABLE_ZOOM, showStart } from '#web/ui/graph-view.ts'
 import type { Point } from '../document/document.ts'
 import './canvas.css'
 import { isLead, type Lead } from '../starts/lead.ts'
 import { StartCard } from '../starts/start-card.tsx'
-import { Far, WatchView } from './detail.tsx'
+import { ConnectionEdge } from './connection-edge.tsx'
+import { WatchView, ZoomedOut } from './detail.tsx'
 import { Dots } from './dots.tsx'
-import { FarWays } from './far-ways.tsx'
 import { type FlowEdge, type FlowNode, makeFlowItems, type Shown } from './flow-items.ts'
 import { colourOf } from './icons.ts'
 import { NodeCard } from './node-card.tsx'
-import type { Pressed, What } from './pressed.ts'
-import { WayEdge } from './way-edge.tsx'
+import type { CanvasTarget, RightClick } from './right-click.ts'
+import { ZoomedOutEdges } from './zoomed-out-edges.tsx'
 
 // A graph to view and, with the callbacks, to edit. It stores no document: it shows only its props.
 
 const nodeTypes = { step: NodeCard, start: StartCard }
-const edgeTypes = { way: WayEdge }
+const edgeTypes = { way: ConnectionEdge }
 
 export type Flow = ReactFlowInstance<FlowNode, FlowEdge>
 
@@ -35,7 +35,7 @@ export type GraphCanvasProps = Omit<Shown, 'moving' | 'draggable'> & {
   onOpen?: (id: string) => void
   onReady?: (flow: Flow) => void
   /** A right click on a node, an edge or the canvas. */
-  onMenu?: (pressed: Pressed) => void
+  onMenu?: (pressed: RightClick) => void
   /** The edge under the pointer. */
   onHoverEdge?: (id: string | null) => void
   /** Without these callbacks the graph is read-only. */
@@ -84,7 +84,7 @@ function makeHandlers(
     current.moving = moving
     setMoving(moving)
   }
-  const menu = (event: MouseEvent | ReactMouseEvent, what: What): void => {
+  const menu = (event: MouseEvent | ReactMouseEvent, what: CanvasTarget): void => {
     if (!flow || !current.props.onMenu) return
     event.preventDefault()
     const screen = { x: event.clientX, y: event.clientY }
@@ -96,7 +96,7 @@ function makeHandlers(
     },
     onInit(instance: Flow): void {
       flow = instance
-      showBeginning(instance, current.box?.clientHeight ?? 0)
+      showStart(instance, current.box?.clientHeight ?? 0)
       current.props.onReady?.(instance)
     },
     onNodesChange(changes: NodeChange<FlowNode>[]): void {
@@ -146,9 +146,9 @@ type Moving = Record<string, Point> | null
 const NO_EDGES: FlowEdge[] = []
 const PLAIN = { hideAttribution: true }
 const SEVERAL = ['Shift', 'Meta', 'Control']
-export const FIRST_SIGHT = { maxZoom: 1, minZoom: READABLE, padding: 0.1 }
+export const INITIAL_VIEW = { maxZoom: 1, minZoom: MIN_READABLE_ZOOM, padding: 0.1 }
 /** A preview shows the shape of a graph, not its text. */
-export const PICTURE = { ...FIRST_SIGHT, minZoom: 0.45 }
+export const PREVIEW_VIEW = { ...INITIAL_VIEW, minZoom: 0.45 }
 /**
  * The number of nodes up to which all of them stay in the DOM. Nodes that enter the DOM while the view moves cost every
  * second frame; rendering all of them costs half a second at the start.
@@ -174,7 +174,7 @@ export function GraphCanvas(props: GraphCanvasProps) {
   const allNodes = useMemo(() => (lead ? [...nodes, ...lead.nodes] : nodes), [lead, nodes])
   const allEdges = useMemo(() => (lead ? [...edges, ...lead.edges] : edges), [lead, edges])
   return (
-    <Far value={far}>
+    <ZoomedOut value={far}>
       <ReactFlow<FlowNode, FlowEdge>
         ref={handlers.onBox}
         aria-label={label}
@@ -214,11 +214,11 @@ export function GraphCanvas(props: GraphCanvasProps) {
         maxZoom={2}
         proOptions={PLAIN}
         fitView
-        fitViewOptions={props.still ? PICTURE : FIRST_SIGHT}
+        fitViewOptions={props.still ? PREVIEW_VIEW : INITIAL_VIEW}
       >
         {!far && <Dots />}
         <WatchView onFar={setFar} />
-        {far && <FarWays nodes={nodes} edges={edges} />}
+        {far && <ZoomedOutEdges nodes={nodes} edges={edges} />}
         {nodes.length >= WORTH_A_MAP && (
           <MiniMap<FlowNode>
             pannable
@@ -232,6 +232,6 @@ export function GraphCanvas(props: GraphCanvasProps) {
         )}
         {children}
       </ReactFlow>
-    </Far>
+    </ZoomedOut>
   )
 }

@@ -4,11 +4,11 @@ import { type CSSProperties, memo, use } from 'react'
 import { cx } from '#web/ui/cx.ts'
 import { formatDuration } from '#web/ui/time-words.ts'
 import { t } from '#web/words/language.ts'
-import { said } from '#web/words/said.ts'
+import { translateMessage } from '#web/words/messages.ts'
 import type { Mark } from '../document/compare.ts'
 import { titleOf } from '../document/document.ts'
 import { summaryOf } from '../document/summary.ts'
-import { Far } from './detail.tsx'
+import { ZoomedOut } from './detail.tsx'
 import type { FlowNode, NodeData, NodeRun } from './flow-items.ts'
 import { colourOf, iconOf } from './icons.ts'
 
@@ -30,7 +30,7 @@ const states: Record<NodeRun['status'], { icon: typeof CircleCheck; tone: string
 /** One node. Its size depends on its kind and ports (size.ts); its content must not make it larger. */
 export const NodeCard = memo(function NodeCard({ data, selected }: NodeProps<FlowNode>) {
   const { node, kind, run, problem, mark, tabStop, still } = data
-  const far = use(Far)
+  const far = use(ZoomedOut)
   const state = run && states[run.status]
   return (
     // A button may not contain the dots from which connections are drawn.
@@ -105,7 +105,7 @@ function subtitle({ node, kind, run }: NodeData): string {
     const took = formatDuration(Date.parse(run.finished_at) - Date.parse(run.started_at))
     return `${kind?.title ?? node.type} · ${took}${again(run)}`
   }
-  if (run?.error) return said(run.error.message)
+  if (run?.error) return translateMessage(run.error.message)
   if (node.disabled) return t('Disabled')
   if (!kind) return run ? node.type : `${node.type} is not available here`
   return summaryOf(node) ?? (titleOf(node) === kind.title ? node.id : kind.title)

@@ -5,10 +5,10 @@ import { ExpressionFailure, resolveValue, type Scope } from '#model/expressions'
 import { validateDefinition } from '#model/graph'
 import type { Issue } from '#model/issue'
 import { t } from '#web/words/language.ts'
-import { said } from '#web/words/said.ts'
+import { translateMessage } from '#web/words/messages.ts'
 import type { Doc } from '../document/document.ts'
 import type { KindTable } from '../kinds.ts'
-import { unseenFields } from './unseen.ts'
+import { undeclaredFields } from './undeclared-fields.ts'
 
 export { readConditions } from './read-conditions.ts'
 
@@ -25,7 +25,7 @@ export function check(definition: unknown, kinds: KindTable): Issue[] {
 }
 
 /** Returns warnings: what can be saved but is probably a mistake. */
-export const doubts = (doc: Doc, kinds: KindTable): Issue[] => unseenFields(doc, kinds)
+export const warnings = (doc: Doc, kinds: KindTable): Issue[] => undeclaredFields(doc, kinds)
 
 export type Preview = { ok: true; value: Json } | { ok: false; message: string }
 
@@ -35,6 +35,6 @@ export function preview(value: Json, scope: Scope): Preview {
     return { ok: true, value: resolveValue(value, { ...scope, moment: momentOf(Date.now(), 'preview') }) }
   } catch (error) {
     if (!(error instanceof ExpressionFailure)) throw error
-    return { ok: false, message: said(error.message) }
+    return { ok: false, message: translateMessage(error.message) }
   }
 }

@@ -4,7 +4,7 @@ import { parseReference } from '#model/reference'
 import { t } from '#web/words/language.ts'
 import { type Branch, branchesOf, type Source } from '../document/upstream.ts'
 import { asCel, further } from '../document/value.ts'
-import { short } from '../fields/short.ts'
+import { shortJson } from '../fields/short-json.ts'
 
 // Completions at the cursor in an expression: data by its path, functions by their names.
 
@@ -63,7 +63,7 @@ function fieldsOf(sources: readonly Source[], base: string): Completion[] {
     .map(({ key, schema, sample }) => ({
       label: String(key),
       type: 'property',
-      detail: sample !== undefined ? short(sample, 30) : typeof schema?.type === 'string' ? schema.type : '',
+      detail: sample !== undefined ? shortJson(sample, 30) : typeof schema?.type === 'string' ? schema.type : '',
       boost: 60,
     }))
 }

@@ -2,7 +2,7 @@ import type { HoverTooltipSource } from '@codemirror/view'
 import type { FunctionHelp } from '#model/cel-help-table'
 import { t } from '#web/words/language.ts'
 import type { Source } from '../document/upstream.ts'
-import { short } from '../fields/short.ts'
+import { shortJson } from '../fields/short-json.ts'
 import { placeOf, wordAt } from './cel-completion.ts'
 
 type Groups = readonly { group: string; functions: readonly FunctionHelp[] }[]
@@ -17,7 +17,7 @@ export function hoverData(sources: readonly Source[], groups: Groups): HoverTool
     const place = placeOf(sources, word.text)
     const help = functions.find(({ name }) => name === last || name === `.${last}`)
     const lines: [head: string, body: string] | undefined = place
-      ? [word.text, place.sample === undefined ? typeOf(place.schema) : `= ${short(place.sample, 200)}`]
+      ? [word.text, place.sample === undefined ? typeOf(place.schema) : `= ${shortJson(place.sample, 200)}`]
       : help && [help.call, `${help.does}. ${help.example} = ${JSON.stringify(help.gives)}`]
     if (!lines) return null
     return { pos: word.from, end: word.to, create: () => ({ dom: card(...lines) }) }

@@ -6,8 +6,8 @@ import { Annotation, Compartment, EditorState, type Extension } from '@codemirro
 import { EditorView, hoverTooltip, keymap } from '@codemirror/view'
 import type { RefObject } from 'react'
 import type { CodeFieldProps } from './code-props.ts'
+import { colours, editorTheme } from './editor-theme.ts'
 import { languageOf } from './languages.ts'
-import { colours, look } from './look.ts'
 import { signatureHelp } from './signature.ts'
 import { syntaxFaults } from './syntax-faults.ts'
 
@@ -100,7 +100,7 @@ export function mountCode(host: HTMLElement, latest: RefObject<CodeFieldProps>):
           latest.current.onChange(next.doc.toString())
       }),
       editable.of(fixed(disabled)),
-      look,
+      editorTheme,
     ],
   })
   const view = new EditorView({ state, parent: root, root })

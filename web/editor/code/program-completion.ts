@@ -2,7 +2,7 @@ import type { Completion, CompletionContext, CompletionResult, CompletionSource 
 import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
 import { type Branch, branchesOf, type Source } from '../document/upstream.ts'
-import { short } from '../fields/short.ts'
+import { shortJson } from '../fields/short-json.ts'
 import { callAt } from './call-at.ts'
 import { placeOf } from './cel-completion.ts'
 import { type SignatureSource, signatureOf } from './signature.ts'
@@ -37,7 +37,7 @@ const fieldsOf = (place: Place): Completion[] =>
     .map(({ key, schema, sample }) => ({
       label: String(key),
       type: 'property',
-      detail: sample !== undefined ? short(sample, 30) : typeof schema?.type === 'string' ? schema.type : '',
+      detail: sample !== undefined ? shortJson(sample, 30) : typeof schema?.type === 'string' ? schema.type : '',
       boost: 60,
     }))
 

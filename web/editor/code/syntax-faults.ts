@@ -1,7 +1,7 @@
 import { ensureSyntaxTree } from '@codemirror/language'
 import type { EditorState } from '@codemirror/state'
 import { t } from '#web/words/language.ts'
-import { said } from '#web/words/said.ts'
+import { translateMessage } from '#web/words/messages.ts'
 import type { Fault, Language } from './code-props.ts'
 
 // Syntax errors found by a grammar while a user types. CEL is checked together with the workflow.
@@ -38,7 +38,7 @@ async function jsonataFaults(text: string): Promise<Fault[]> {
     return []
   } catch (error) {
     const { position = text.length, message } = error as { position?: number; message: string }
-    return [{ ...placed(position - 1, position, text), message: said(message), level: 'error' }]
+    return [{ ...placed(position - 1, position, text), message: translateMessage(message), level: 'error' }]
   }
 }
 

@@ -19,12 +19,12 @@ import { renameReferences } from './references.ts'
 
 // Every change of a document is a function from one document to the next.
 
-export type Way = { node: string; port: string }
+export type NodePort = { node: string; port: string }
 
 const slug = (type: string): string => type.replace(/[^A-Za-z0-9_]+/g, '_')
 
 /** Adds a node of a kind with its default arguments, connected after `after` if given. */
-export function addNode(doc: Doc, path: GraphPath, kind: Kind, at: Point, after?: Way): { doc: Doc; id: string } {
+export function addNode(doc: Doc, path: GraphPath, kind: Kind, at: Point, after?: NodePort): { doc: Doc; id: string } {
   const id = unusedName(slug(kind.type), allIds(doc))
   const node: Node = { id, type: kind.type, name: kind.title, args: structuredClone(kind.defaults) }
   const placed = setPositions(
@@ -46,14 +46,14 @@ export function insertIntoEdge(doc: Doc, path: GraphPath, edgeId: string, id: st
   })
 }
 
-const makeEdge = (edges: KeyedEdge[], from: Way, to: string): KeyedEdge => ({
+const makeEdge = (edges: KeyedEdge[], from: NodePort, to: string): KeyedEdge => ({
   id: unusedName(`${from.node}.${from.port}-${to}`, new Set(edges.map((edge) => edge.id))),
   from: from.port === 'out' ? { node: from.node } : { node: from.node, port: from.port },
   to,
 })
 
 /** Returns the reason why two nodes cannot be connected, or null. */
-export function refuseConnection(graph: DocGraph, from: Way, to: string): string | null {
+export function refuseConnection(graph: DocGraph, from: NodePort, to: string): string | null {
   if (from.node === to) return 'A node cannot connect to itself.'
   if (graph.edges.some((edge) => edge.from.node === from.node && portOf(edge) === from.port && edge.to === to))
     return 'These nodes are already connected.'
@@ -68,7 +68,7 @@ export function refuseConnection(graph: DocGraph, from: Way, to: string): string
   return null
 }
 
-export const connect = (doc: Doc, path: GraphPath, from: Way, to: string): Doc =>
+export const connect = (doc: Doc, path: GraphPath, from: NodePort, to: string): Doc =>
   withGraph(doc, path, (graph) =>
     refuseConnection(graph, from, to) === null
       ? { ...graph, edges: [...graph.edges, makeEdge(graph.edges, from, to)] }
@@ -76,7 +76,7 @@ export const connect = (doc: Doc, path: GraphPath, from: Way, to: string): Doc =
   )
 
 /** Moves one end of an edge. */
-export const reconnect = (doc: Doc, path: GraphPath, edgeId: string, from: Way, to: string): Doc =>
+export const reconnect = (doc: Doc, path: GraphPath, edgeId: string, from: NodePort, to: string): Doc =>
   withGraph(doc, path, (graph) => {
     const others = { ...graph, edges: graph.edges.filter((edge) => edge.id !== edgeId) }
     const edge = graph.edges.find((candidate) => candidate.id === edgeId)

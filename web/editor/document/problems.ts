@@ -3,7 +3,7 @@ import type { Graph } from '#model/definition'
 import type { Issue } from '#model/issue'
 import { isObject } from '#model/json'
 import { t } from '#web/words/language.ts'
-import { said } from '#web/words/said.ts'
+import { translateMessage } from '#web/words/messages.ts'
 import type { KindTable } from '../kinds.ts'
 import { type Doc, type DocGraph, type GraphPath, titleOf } from './document.ts'
 
@@ -55,7 +55,7 @@ export function toProblem(doc: Doc, { path: pointer, message }: Issue): Problem 
     place,
     level: 'error',
     where: whereOf(doc, place),
-    message: field === '' ? capital(said(message)) : `${capital(field)}: ${said(message)}`,
+    message: field === '' ? capital(translateMessage(message)) : `${capital(field)}: ${translateMessage(message)}`,
   }
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { unseenFields } from '../check/unseen.ts'
+import { undeclaredFields } from '../check/undeclared-fields.ts'
 import { type Doc, TOP } from './document.ts'
 import { withFirstList } from './first-list.ts'
 import { makeShapes } from './shapes.ts'
@@ -76,7 +76,7 @@ describe('known data before the first execution', () => {
 
 describe('undeclared fields', () => {
   const told = (nodes: unknown[], inputs: unknown = orders.inputs) =>
-    unseenFields({ ...orders, inputs, nodes } as unknown as Doc, kinds).map(
+    undeclaredFields({ ...orders, inputs, nodes } as unknown as Doc, kinds).map(
       ({ path, message }) => `${path}: ${message}`,
     )
   const set = (value: unknown) => [orders.nodes[0], { id: 'b', type: 'set', args: { values: { v: value } } }]

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { readDoc } from '../document/document.ts'
-import { draftKey, dropDraft, keepDraft, readDraft } from './draft.ts'
+import { deleteDraft, draftKey, readDraft, storeDraft } from './draft.ts'
 
 const makeStorage = (full = false) => {
   const kept = new Map<string, string>()
@@ -24,16 +24,16 @@ const draft = {
 
 test('a draft is restored as stored, for this person and workflow only', () => {
   const storage = makeStorage()
-  expect(keepDraft(storage, draftKey('usr_1', 'wf_1'), draft)).toBe(true)
+  expect(storeDraft(storage, draftKey('usr_1', 'wf_1'), draft)).toBe(true)
   expect(readDraft(storage, draftKey('usr_1', 'wf_1'))).toEqual(draft)
   expect(readDraft(storage, draftKey('usr_2', 'wf_1'))).toBeNull()
-  dropDraft(storage, draftKey('usr_1', 'wf_1'))
+  deleteDraft(storage, draftKey('usr_1', 'wf_1'))
   expect(readDraft(storage, draftKey('usr_1', 'wf_1'))).toBeNull()
 })
 
 test('a browser that stores nothing, or invalid data, loses only the draft', () => {
   const storage = makeStorage(true)
-  expect(keepDraft(storage, 'k', draft)).toBe(false)
+  expect(storeDraft(storage, 'k', draft)).toBe(false)
   for (const text of ['{', '1', '{"doc":1}', 'null']) {
     storage.kept.set('k', text)
     expect(readDraft(storage, 'k')).toBeNull()

@@ -37,7 +37,7 @@ export function readDraft(storage: Storage, key: string): Draft | null {
  * Stores a draft. Returns false if the browser stores nothing: private windows, a full disk. The console then warns the
  * user.
  */
-export function keepDraft(storage: Storage, key: string, draft: Draft): boolean {
+export function storeDraft(storage: Storage, key: string, draft: Draft): boolean {
   try {
     storage.setItem(key, JSON.stringify(draft))
     return true
@@ -46,7 +46,7 @@ export function keepDraft(storage: Storage, key: string, draft: Draft): boolean 
   }
 }
 
-export function dropDraft(storage: Storage, key: string): void {
+export function deleteDraft(storage: Storage, key: string): void {
   try {
     storage.removeItem(key)
   } catch {

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react'
 import { newKey } from '#web/api.ts'
 import type { Doc } from '../document/document.ts'
 import type { EditorStore } from '../store.ts'
-import { dropDraft, keepDraft, readDraft } from './draft.ts'
+import { deleteDraft, readDraft, storeDraft } from './draft.ts'
 
 const AFTER_MS = 250
 
@@ -30,12 +30,12 @@ export function useDraft(store: EditorStore, key: string): DraftState {
       const { present } = current.history
       const same = current.base !== null && isSame(present, current.base.doc)
       if (same) {
-        dropDraft(localStorage, key)
+        deleteDraft(localStorage, key)
         if (current.dirty) store.set({ dirty: false })
         return
       }
       const base = current.base && { version_id: current.base.version_id, number: current.base.number }
-      const kept = keepDraft(localStorage, key, { doc: present, base, kept_at: new Date().toISOString(), page })
+      const kept = storeDraft(localStorage, key, { doc: present, base, kept_at: new Date().toISOString(), page })
       setState((before) => (before.kept === kept ? before : { ...before, kept }))
     }
     const unsubscribe = store.subscribe(() => {

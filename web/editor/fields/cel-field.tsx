@@ -9,8 +9,8 @@ import { celSignature } from '../code/signature.ts'
 import { asCel } from '../document/value.ts'
 import { AddButton } from './add-button.tsx'
 import { FunctionPicker } from './function-picker.tsx'
-import { Outcome } from './outcome.tsx'
 import { ReferencePicker } from './reference-picker.tsx'
+import { SampleResult } from './sample-result.tsx'
 import { useFieldScope } from './scope.tsx'
 
 type Props = {
@@ -55,7 +55,7 @@ export function CelField({ cel, label, onChange, problem, warning }: Props) {
         onChange={onChange}
       />
       <div className="flex items-start gap-2">
-        <Outcome value={{ $cel: cel }} />
+        <SampleResult value={{ $cel: cel }} />
         {!readOnly && (
           <span className="ml-auto flex shrink-0 gap-1">
             <FunctionPicker

@@ -5,8 +5,8 @@ import { asCel } from '../document/value.ts'
 import { AddButton } from './add-button.tsx'
 import { type Conditions, hasValue, type Operator, operators, type Row, readValue, shownValue } from './conditions.ts'
 import { SelectInput, TextInput } from './inputs.tsx'
-import { Outcome } from './outcome.tsx'
 import { ReferencePicker } from './reference-picker.tsx'
+import { SampleResult } from './sample-result.tsx'
 import { useFieldScope } from './scope.tsx'
 
 type Props = { label: string; value: Conditions; onChange(value: Conditions): void }
@@ -103,7 +103,7 @@ function OneRow({ row, onChange, onRemove }: { row: Row; onChange(row: Row): voi
           <ValueInput row={row} disabled={readOnly} onChange={(value) => onChange({ ...row, value })} />
         )}
       </div>
-      <Outcome value={{ $cel: row.field }} />
+      <SampleResult value={{ $cel: row.field }} />
     </div>
   )
 }

@@ -13,7 +13,7 @@ import { IdField } from './id-field.tsx'
 import { NumberInput, SelectInput, TextArea, TextInput } from './inputs.tsx'
 import { ListField } from './list-field.tsx'
 import { PairsField } from './pairs-field.tsx'
-import { wantedBy } from './schema.ts'
+import { fieldKindOf } from './schema.ts'
 import { SchemaEditor } from './schema-editor.tsx'
 import { useFieldScope } from './scope.tsx'
 import { BodyField, ConditionField, QuorumField } from './special-fields.tsx'
@@ -40,7 +40,7 @@ const titleOf = (schema: JsonObject, choice: Json): string => {
 export function LiteralField(props: ValueProps & WithValueField & { id: string }) {
   const { schema, value, id, label, required, onChange } = props
   const { readOnly } = useFieldScope()
-  switch (wantedBy(schema)) {
+  switch (fieldKindOf(schema)) {
     case 'choice':
       return (
         <SelectInput

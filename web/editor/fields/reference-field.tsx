@@ -1,8 +1,8 @@
 import { useState } from 'react'
 import { Button } from '#web/ui/button.tsx'
 import { TextInput } from './inputs.tsx'
-import { Outcome } from './outcome.tsx'
 import { ReferencePicker } from './reference-picker.tsx'
+import { SampleResult } from './sample-result.tsx'
 import { useFieldScope } from './scope.tsx'
 
 type Props = { id: string; reference: string; label: string; onChange(reference: string): void }
@@ -35,7 +35,7 @@ export function ReferenceField({ id, reference, label, onChange }: Props) {
           />
         )}
       </div>
-      <Outcome value={{ $ref: reference }} />
+      <SampleResult value={{ $ref: reference }} />
     </div>
   )
 }

@@ -5,7 +5,7 @@ import { SearchBox } from '../search-box.tsx'
 import { Picker, type PickerProps, useActiveRow } from './picker.tsx'
 import { type Row, rowsOf } from './reference-rows.ts'
 import { useFieldScope } from './scope.tsx'
-import { short } from './short.ts'
+import { shortJson } from './short-json.ts'
 
 /** The outputs of earlier nodes as a tree to select from, with the data of the last execution beside it. */
 export const ReferencePicker = (props: PickerProps) => <Picker label="Pick data" list={Tree} {...props} />
@@ -77,7 +77,7 @@ function Tree({ onPick }: { onPick(reference: string): void }) {
               {search === '' ? row.name : row.reference}
             </span>
             <span className="ml-auto min-w-0 truncate pl-2 font-mono text-[11px] text-ink-3">
-              {row.sample !== undefined ? short(row.sample, 40) : row.hint}
+              {row.sample !== undefined ? shortJson(row.sample, 40) : row.hint}
             </span>
           </div>
         ))}

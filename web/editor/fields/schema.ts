@@ -4,7 +4,7 @@ import { nameInWords } from '#model/node-texts'
 
 // The kind of value that a JSON Schema requires, as the form needs it.
 
-export type Wanted =
+export type FieldKind =
   | 'choice'
   | 'boolean'
   | 'number'
@@ -23,9 +23,9 @@ export type Wanted =
 export const typesOf = (schema: JsonObject): string[] =>
   Array.isArray(schema.type) ? schema.type.map(String) : typeof schema.type === 'string' ? [schema.type] : []
 
-const special: Record<string, Wanted> = { cases: 'cases', condition: 'condition', quorum: 'quorum' }
+const special: Record<string, FieldKind> = { cases: 'cases', condition: 'condition', quorum: 'quorum' }
 
-export function wantedBy(schema: JsonObject): Wanted {
+export function fieldKindOf(schema: JsonObject): FieldKind {
   const byValue = special[String(schema['x-value'])]
   if (byValue) return byValue
   if (schema['x-editor'] === 'graph') return 'body'
@@ -60,7 +60,7 @@ export const isFixed = (schema: JsonObject): boolean => schema['x-value'] !== un
 /** Returns the initial value of a field when it is added. */
 export function emptyOf(schema: JsonObject): Json {
   if (schema.default !== undefined) return schema.default
-  switch (wantedBy(schema)) {
+  switch (fieldKindOf(schema)) {
     case 'choice':
       return (schema.enum as Json[])[0] ?? null
     case 'boolean':

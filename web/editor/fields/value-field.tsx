@@ -9,7 +9,7 @@ import { focusBeside } from './focus.ts'
 import { LiteralField } from './literal-field.tsx'
 import { ReferenceField } from './reference-field.tsx'
 import { ReferencePicker } from './reference-picker.tsx'
-import { emptyOf, isFixed, wantedBy } from './schema.ts'
+import { emptyOf, fieldKindOf, isFixed } from './schema.ts'
 import { useFieldScope } from './scope.tsx'
 import type { ValueProps } from './value-props.ts'
 
@@ -90,7 +90,7 @@ export function ValueField(props: ValueProps) {
       ) : (
         <LiteralField {...props} id={id} ValueField={ValueField} />
       )}
-      {typeof schema.description === 'string' && form === 'literal' && !SPEAKS_FOR_ITSELF.has(wantedBy(schema)) && (
+      {typeof schema.description === 'string' && form === 'literal' && !SPEAKS_FOR_ITSELF.has(fieldKindOf(schema)) && (
         <p className="text-xs text-ink-3">{schema.description}</p>
       )}
       {problem && <FieldProblem>{problem}</FieldProblem>}

@@ -3,7 +3,7 @@ import { Badge, type Tone } from '#web/ui/badge.tsx'
 import { Button } from '#web/ui/button.tsx'
 import type { Mark } from '../document/compare.ts'
 import { titleOf } from '../document/document.ts'
-import { short } from '../fields/short.ts'
+import { shortJson } from '../fields/short-json.ts'
 import { useEditor, useEditorStore } from '../store.ts'
 
 const tones: Record<Mark, Tone> = { added: 'success', removed: 'danger', changed: 'waiting' }
@@ -66,10 +66,10 @@ const Changes = ({ changes }: { changes: Change[] }) =>
         <div key={change.path}>
           <dt className="text-ink-3">{change.path.slice(1).replaceAll('/', ' › ') || 'everything'}</dt>
           {change.before !== undefined && (
-            <dd className="font-mono break-words text-danger">− {short(change.before, 200)}</dd>
+            <dd className="font-mono break-words text-danger">− {shortJson(change.before, 200)}</dd>
           )}
           {change.after !== undefined && (
-            <dd className="font-mono break-words text-success">+ {short(change.after, 200)}</dd>
+            <dd className="font-mono break-words text-success">+ {shortJson(change.after, 200)}</dd>
           )}
         </div>
       ))}

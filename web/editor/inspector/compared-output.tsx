@@ -1,7 +1,7 @@
 import type { Json } from '#model/definition'
 import { diffJson } from '#model/json-diff'
 import type { Execution } from '#sdk/types.generated'
-import { short } from '../fields/short.ts'
+import { shortJson } from '../fields/short-json.ts'
 import { useEditor } from '../store.ts'
 
 const MAX_SHOWN = 12
@@ -33,8 +33,8 @@ export function ComparedOutput({ id }: { id: string }) {
               <span className="text-ink-2">
                 {change.path === '' ? 'output' : change.path.slice(1).replaceAll('/', '.')}
               </span>
-              {change.before !== undefined && <span className="block text-danger">− {short(change.before)}</span>}
-              {change.after !== undefined && <span className="block text-success">+ {short(change.after)}</span>}
+              {change.before !== undefined && <span className="block text-danger">− {shortJson(change.before)}</span>}
+              {change.after !== undefined && <span className="block text-success">+ {shortJson(change.after)}</span>}
             </li>
           ))}
         </ul>

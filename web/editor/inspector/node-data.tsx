@@ -5,7 +5,7 @@ import { api, useApi } from '#web/api.ts'
 import { Badge, StatusBadge } from '#web/ui/badge.tsx'
 import { JsonView } from '#web/ui/json-view.tsx'
 import { Duration } from '#web/ui/time.tsx'
-import { said } from '#web/words/said.ts'
+import { translateMessage } from '#web/words/messages.ts'
 import { MockOutput, PinButton } from '../run/pinned-output.tsx'
 import { useEditor } from '../store.ts'
 import { ComparedOutput } from './compared-output.tsx'
@@ -32,7 +32,7 @@ export function NodeDataTab({ id }: { id: string }) {
       </div>
       {run.error && (
         <p className="rounded-md bg-danger-soft px-3 py-2 break-words text-danger">
-          <span className="font-mono text-xs">{run.error.code}</span> {said(run.error.message)}
+          <span className="font-mono text-xs">{run.error.code}</span> {translateMessage(run.error.message)}
         </p>
       )}
       {run.output !== undefined ? (

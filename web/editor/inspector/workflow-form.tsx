@@ -1,7 +1,7 @@
 import { isObject } from '#model/json'
 import { StatusBadge } from '#web/ui/badge.tsx'
 import { JsonView } from '#web/ui/json-view.tsx'
-import { said } from '#web/words/said.ts'
+import { translateMessage } from '#web/words/messages.ts'
 import { setInputs, setOutput } from '../document/commands.ts'
 import { problemsOf } from '../document/problems.ts'
 import { AddButton } from '../fields/add-button.tsx'
@@ -107,7 +107,9 @@ function ResultSection() {
         <StatusBadge status={execution.status} />
       </div>
       {execution.error && (
-        <p className="mb-2 rounded-md bg-danger-soft px-3 py-2 text-danger">{said(execution.error.message)}</p>
+        <p className="mb-2 rounded-md bg-danger-soft px-3 py-2 text-danger">
+          {translateMessage(execution.error.message)}
+        </p>
       )}
       <p className="mb-1 text-xs text-ink-3">Input</p>
       <JsonView label="Run input" value={execution.input} />

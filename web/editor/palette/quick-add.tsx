@@ -7,7 +7,7 @@ import { cx } from '#web/ui/cx.ts'
 import { useSaveKey } from '#web/ui/save-key.ts'
 import { toast } from '#web/ui/toast.tsx'
 import { add, join } from '../actions.ts'
-import { freePort, refuseConnection, type Way } from '../document/commands.ts'
+import { freePort, type NodePort, refuseConnection } from '../document/commands.ts'
 import { type DocGraph, type GraphPath, titleOf } from '../document/document.ts'
 import { SearchBox } from '../search-box.tsx'
 import { useServiceKinds } from '../services/service-kinds.ts'
@@ -132,7 +132,7 @@ function useEntries(quick: NonNullable<Quick>, search: string): Entry[] {
     const graph = store.graph()
     const kinds = [...searchKinds([...store.kinds.table.values()], search), ...foundServices(services, search)]
     const from = quick.mode === 'connect' ? graph.nodes.find(({ id }) => id === quick.from) : undefined
-    const fresh = (after?: Way): Entry[] =>
+    const fresh = (after?: NodePort): Entry[] =>
       kinds.map((kind) => ({
         key: `${kind.type} ${kind.title}`,
         text: kind.title,

@@ -1,10 +1,10 @@
 import { ViewportPortal } from '@xyflow/react'
 import { MousePointer2 } from 'lucide-react'
 import { useEditor } from '../store.ts'
-import type { Here } from './use-presence.ts'
+import type { PresentUser } from './use-presence.ts'
 
 /** The pointers of colleagues in the open graph. */
-export function Cursors({ people }: { people: readonly Here[] }) {
+export function Cursors({ people }: { people: readonly PresentUser[] }) {
   const path = useEditor((state) => state.path.join('/'))
   const shown = people.filter(({ pointer }) => pointer?.path === path)
   if (shown.length === 0) return null

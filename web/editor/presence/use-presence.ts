@@ -1,19 +1,19 @@
 import { isObject } from '#model/json'
 import { useApi } from '#web/api.ts'
 import { useMe } from '#web/session.tsx'
-import { usePlace } from '#web/shell/presence.ts'
+import { useOpenWorkflowPresence } from '#web/shell/presence.ts'
 
 const LOOK_EVERY_MS = 8_000
 /** The poll interval while another person is present, whose pointer is shown. */
 const LOOK_CLOSELY_EVERY_MS = 1_500
 
 /** `pointer`: the position on the canvas, and the graph in it. */
-export type Here = { user_id: string; name: string; pointer: { x: number; y: number; path: string } | null }
+export type PresentUser = { user_id: string; name: string; pointer: { x: number; y: number; path: string } | null }
 
 /** Reports that this user has the workflow open, and returns who else has. */
-export function usePresence(workflowId: string): Here[] {
+export function usePresence(workflowId: string): PresentUser[] {
   const { workspace, user } = useMe()
-  usePlace(workflowId)
+  useOpenWorkflowPresence(workflowId)
   const isHere = ({ context, user_id, status }: { context: unknown; user_id: string; status: string }): boolean =>
     user_id !== user.user_id && status !== 'offline' && isObject(context) && context.workflow_id === workflowId
   const { data } = useApi(
@@ -26,7 +26,7 @@ export function usePresence(workflowId: string): Here[] {
     .map(({ user_id, name, context }) => ({ user_id, name, pointer: pointerIn(context) }))
 }
 
-function pointerIn(context: unknown): Here['pointer'] {
+function pointerIn(context: unknown): PresentUser['pointer'] {
   const pointer = isObject(context) ? context.pointer : null
   if (!isObject(pointer)) return null
   const { x, y, path } = pointer

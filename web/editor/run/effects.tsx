@@ -1,7 +1,7 @@
 import { createContext, useContext } from 'react'
 import type { Graph } from '#model/definition'
 import { allNodes } from '#model/graph-ids'
-import { type Effects, isActing, modeOf } from '#model/touch'
+import { type Effects, isActing, modeOf } from '#model/node-access'
 import { Button } from '#web/ui/button.tsx'
 import { t } from '#web/words/language.ts'
 import { titleOf } from '../document/document.ts'

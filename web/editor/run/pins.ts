@@ -1,5 +1,5 @@
 import { isObject } from '#model/json'
-import { type Effects, effectModes } from '#model/touch'
+import { type Effects, effectModes } from '#model/node-access'
 
 // Outputs that a user has pinned to steps of a draft, and how effects are treated; stored on this device.
 

@@ -6,7 +6,7 @@ import { StatusBadge } from '#web/ui/badge.tsx'
 import { Button, IconButton } from '#web/ui/button.tsx'
 import { SchemaForm } from '#web/ui/schema-form.tsx'
 import { Duration } from '#web/ui/time.tsx'
-import { said } from '#web/words/said.ts'
+import { translateMessage } from '#web/words/messages.ts'
 import { useEditor, useEditorStore } from '../store.ts'
 import { hasEnded, type Run } from './use-run.ts'
 
@@ -32,7 +32,7 @@ export function RunBar({ run }: { run: Run }) {
           <Duration from={execution.started_at ?? execution.created_at} to={execution.finished_at} />
         </span>
         {execution.error && (
-          <span className="min-w-0 flex-1 truncate text-danger">{said(execution.error.message)}</span>
+          <span className="min-w-0 flex-1 truncate text-danger">{translateMessage(execution.error.message)}</span>
         )}
         <span className="ml-auto flex items-center gap-2">
           <Link

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useState } from 'react'
-import type { Effects } from '#model/touch'
+import type { Effects } from '#model/node-access'
 import { watchExecution } from '#sdk/sockets'
 import type { Execution } from '#sdk/types.generated'
 import { api, newKey } from '#web/api.ts'
@@ -12,7 +12,7 @@ const READ_AFTER_MS = 100
 
 /** The part of a draft to test: all of it, one step, or all steps up to a step. */
 export type Part = { node_id: string } | { until: string } | undefined
-export type Trying = { input: unknown; part: Part; pinned: Record<string, unknown>; effects: Effects }
+export type TestRun = { input: unknown; part: Part; pinned: Record<string, unknown>; effects: Effects }
 
 /** Keeps the execution shown so far for comparison. */
 const keepPrevious = (store: EditorStore): void => {
@@ -91,7 +91,7 @@ export function useRun(workflowId: string, store: EditorStore, shown: string | u
     [workflowId, store],
   )
   const tryDraft = useCallback(
-    async ({ input, part, pinned, effects }: Trying): Promise<void> => {
+    async ({ input, part, pinned, effects }: TestRun): Promise<void> => {
       setStarting(true)
       try {
         const tried = await api.tryWorkflow(

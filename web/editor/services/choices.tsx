@@ -2,7 +2,7 @@ import { createContext, type ReactNode, useContext, useMemo, useState } from 're
 import type { JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
 import { useApi } from '#web/api.ts'
-import { said } from '#web/words/said.ts'
+import { translateMessage } from '#web/words/messages.ts'
 import { formOf } from '../document/value.ts'
 import { TextInput } from '../fields/inputs.tsx'
 import { useFieldScope } from '../fields/scope.tsx'
@@ -83,7 +83,7 @@ export function ChoiceField({
         ))}
       </datalist>
       {wanted && isFetching && <p className="text-xs text-ink-3">Loading choices…</p>}
-      {wanted && error && <p className="text-xs text-ink-3">No choices: {said(error.message)}</p>}
+      {wanted && error && <p className="text-xs text-ink-3">No choices: {translateMessage(error.message)}</p>}
     </>
   )
 }

@@ -2,7 +2,7 @@ import { Handle, Position, type Node as XNode } from '@xyflow/react'
 import { Plus } from 'lucide-react'
 import { memo, use } from 'react'
 import { cx } from '#web/ui/cx.ts'
-import { Far } from '../canvas/detail.tsx'
+import { ZoomedOut } from '../canvas/detail.tsx'
 import type { Start } from './use-starts.ts'
 
 export type StartData = { start: Start | null; label: string; onOpen(start: Start | null): void }
@@ -10,7 +10,7 @@ export type StartNode = XNode<StartData, 'start'>
 
 /** A trigger as a card before the first step; without a trigger, the card that adds one. */
 export const StartCard = memo(function StartCard({ data: { start, label, onOpen } }: { data: StartData }) {
-  const far = use(Far)
+  const far = use(ZoomedOut)
   const Icon = start?.icon ?? Plus
   return (
     <button

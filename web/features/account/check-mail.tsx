@@ -1,9 +1,9 @@
 import { Link } from '@tanstack/react-router'
-import { WayIn } from './way-in.tsx'
+import { SignInLayout } from './sign-in-layout.tsx'
 
 export function CheckMail({ what }: { what: string }) {
   return (
-    <WayIn
+    <SignInLayout
       title="Check your mail"
       below={
         <Link to="/sign-in" className="text-accent underline">
@@ -12,6 +12,6 @@ export function CheckMail({ what }: { what: string }) {
       }
     >
       <p role="status">{what} It can take a minute. Check the spam folder too.</p>
-    </WayIn>
+    </SignInLayout>
   )
 }

@@ -1,12 +1,12 @@
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { account, useApi } from '#web/api.ts'
-import { begin, switchWorkspace, useMaybeMe } from '#web/session.tsx'
+import { resetSession, switchWorkspace, useMaybeMe } from '#web/session.tsx'
 import { Button } from '#web/ui/button.tsx'
 import { Field, Form, Input } from '#web/ui/field.tsx'
 import { Loading } from '#web/ui/states.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { roleLabel } from '../people/roles.ts'
-import { WayIn } from './way-in.tsx'
+import { SignInLayout } from './sign-in-layout.tsx'
 
 const places = { thread: '/threads/', job: '/jobs/' }
 
@@ -19,21 +19,21 @@ export function InvitationPage() {
 
   const accept = async (given: { name?: string; password?: string }): Promise<void> => {
     const { workspace, resource, session } = await account.acceptInvitation({ token, ...given })
-    if (session) await begin()
+    if (session) await resetSession()
     else await switchWorkspace(workspace.workspace_id)
     await navigate({ to: resource ? places[resource.kind] + resource.id : '/', replace: true })
   }
 
   if (preview.isPending || me.isPending) {
     return (
-      <WayIn title="Invitation">
+      <SignInLayout title="Invitation">
         <Loading />
-      </WayIn>
+      </SignInLayout>
     )
   }
   if (!preview.data) {
     return (
-      <WayIn title="This invitation is not valid">
+      <SignInLayout title="This invitation is not valid">
         <p>
           It was used, has expired, or was withdrawn. Ask for a new one, or{' '}
           <Link to="/" className="text-accent underline">
@@ -41,7 +41,7 @@ export function InvitationPage() {
           </Link>
           .
         </p>
-      </WayIn>
+      </SignInLayout>
     )
   }
   const { email, role, workspace_name, invited_by, resource_kind, expires_at } = preview.data
@@ -54,25 +54,25 @@ export function InvitationPage() {
   const signedIn = me.data?.user.email
   if (signedIn?.toLowerCase() === email.toLowerCase()) {
     return (
-      <WayIn title={`Join ${workspace_name}`} lead={lead}>
+      <SignInLayout title={`Join ${workspace_name}`} lead={lead}>
         <Form submit="Accept the invitation" onSubmit={() => accept({})}>
           <p>You are signed in as {signedIn}.</p>
         </Form>
-      </WayIn>
+      </SignInLayout>
     )
   }
   if (signedIn !== undefined) {
     return (
-      <WayIn title={`Join ${workspace_name}`} lead={lead}>
+      <SignInLayout title={`Join ${workspace_name}`} lead={lead}>
         <p className="mb-4">
           You are signed in as {signedIn}, and the invitation is for {email}. Sign out first to accept it.
         </p>
         <Button onClick={() => void account.signOut().then(() => location.reload())}>Sign out</Button>
-      </WayIn>
+      </SignInLayout>
     )
   }
   return (
-    <WayIn
+    <SignInLayout
       title={`Join ${workspace_name}`}
       lead={lead}
       below={
@@ -100,6 +100,6 @@ export function InvitationPage() {
           <Input type="password" required autoComplete="new-password" />
         </Field>
       </Form>
-    </WayIn>
+    </SignInLayout>
   )
 }

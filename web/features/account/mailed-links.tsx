@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { account } from '#web/api.ts'
 import { Field, Form, Input } from '#web/ui/field.tsx'
 import { CheckMail } from './check-mail.tsx'
-import { useEnter, WayIn } from './way-in.tsx'
+import { SignInLayout, useEnterConsole } from './sign-in-layout.tsx'
 
 // The pages that links in mails open, and the page that requests such a mail. Opening a page has no effect, because
 // mail scanners open links too.
@@ -18,9 +18,9 @@ const SignInLink = () => (
 
 export function ConfirmAccountPage() {
   const token = useToken()
-  const enter = useEnter()
+  const enter = useEnterConsole()
   return (
-    <WayIn title="Confirm your account" lead="Enter the password you chose when you made the account.">
+    <SignInLayout title="Confirm your account" lead="Enter the password you chose when you made the account.">
       <Form<{ password: string }>
         submit="Confirm"
         onSubmit={async ({ password }) => {
@@ -32,7 +32,7 @@ export function ConfirmAccountPage() {
           <Input type="password" required autoFocus autoComplete="current-password" />
         </Field>
       </Form>
-    </WayIn>
+    </SignInLayout>
   )
 }
 
@@ -41,7 +41,7 @@ export function ConfirmEmailPage() {
   const [done, setDone] = useState(false)
   if (done)
     return (
-      <WayIn title="Your address is confirmed">
+      <SignInLayout title="Your address is confirmed">
         <p role="status">
           You can close this page, or{' '}
           <Link to="/" className="text-accent underline">
@@ -49,10 +49,10 @@ export function ConfirmEmailPage() {
           </Link>
           .
         </p>
-      </WayIn>
+      </SignInLayout>
     )
   return (
-    <WayIn title="Confirm your e-mail address">
+    <SignInLayout title="Confirm your e-mail address">
       <Form
         submit="Confirm"
         onSubmit={async () => {
@@ -62,7 +62,7 @@ export function ConfirmEmailPage() {
       >
         <p>This proves that the address of your account is yours.</p>
       </Form>
-    </WayIn>
+    </SignInLayout>
   )
 }
 
@@ -70,7 +70,7 @@ export function ForgotPasswordPage() {
   const [asked, setAsked] = useState(false)
   if (asked) return <CheckMail what="If this address has an account, we sent a mail with a link." />
   return (
-    <WayIn
+    <SignInLayout
       title="Forgotten password"
       lead="You get a mail with a link to choose a new password."
       below={<SignInLink />}
@@ -86,7 +86,7 @@ export function ForgotPasswordPage() {
           <Input type="email" required autoFocus autoComplete="username" />
         </Field>
       </Form>
-    </WayIn>
+    </SignInLayout>
   )
 }
 
@@ -95,12 +95,12 @@ export function ResetPasswordPage() {
   const [done, setDone] = useState(false)
   if (done)
     return (
-      <WayIn title="Your password is changed" below={<SignInLink />}>
+      <SignInLayout title="Your password is changed" below={<SignInLink />}>
         <p role="status">All your sessions have ended. Sign in with the new password.</p>
-      </WayIn>
+      </SignInLayout>
     )
   return (
-    <WayIn title="Choose a new password" lead="All your sessions end.">
+    <SignInLayout title="Choose a new password" lead="All your sessions end.">
       <Form<{ password: string }>
         submit="Change password"
         onSubmit={async ({ password }) => {
@@ -116,6 +116,6 @@ export function ResetPasswordPage() {
           <Input type="password" required autoFocus autoComplete="new-password" />
         </Field>
       </Form>
-    </WayIn>
+    </SignInLayout>
   )
 }

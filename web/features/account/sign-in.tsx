@@ -7,13 +7,13 @@ import { Button } from '#web/ui/button.tsx'
 import { Field, Form, Input } from '#web/ui/field.tsx'
 import { toast } from '#web/ui/toast.tsx'
 import { SecondStep } from './second-step.tsx'
-import { Providers, useEnter, WayIn } from './way-in.tsx'
+import { Providers, SignInLayout, useEnterConsole } from './sign-in-layout.tsx'
 
 /** Returns the challenge of a user who returns from a provider. It is in the fragment, which no server sees. */
 const challengeInAddress = (): string | null => new URLSearchParams(location.hash.slice(1)).get('challenge')
 
 export function SignInPage() {
-  const enter = useEnter()
+  const enter = useEnterConsole()
   const [asked, setAsked] = useState<SecondFactorRequired | null>(null)
   useEffect(() => {
     const challenge = challengeInAddress()
@@ -25,12 +25,12 @@ export function SignInPage() {
   const options = useApi('getAuthOptions')
   if (asked)
     return (
-      <WayIn title="One more step" lead="Your account asks for a second factor.">
+      <SignInLayout title="One more step" lead="Your account asks for a second factor.">
         <SecondStep asked={asked} onDone={enter} />
-      </WayIn>
+      </SignInLayout>
     )
   return (
-    <WayIn
+    <SignInLayout
       title="Sign in"
       below={
         <>
@@ -65,7 +65,7 @@ export function SignInPage() {
           <Input type="password" required autoComplete="current-password" />
         </Field>
       </Form>
-    </WayIn>
+    </SignInLayout>
   )
 }
 

@@ -4,12 +4,12 @@ import { HeddleProblem } from '#sdk/problems'
 import { account } from '#web/api.ts'
 import { Field, Form, Input } from '#web/ui/field.tsx'
 import { CheckMail } from './check-mail.tsx'
-import { Providers, useEnter, WayIn } from './way-in.tsx'
+import { Providers, SignInLayout, useEnterConsole } from './sign-in-layout.tsx'
 
 type Values = { name: string; email: string; password: string; workspace_name?: string; claim_token?: string }
 
 export function SignUpPage() {
-  const enter = useEnter()
+  const enter = useEnterConsole()
   const search = useSearch({ strict: false })
   const [reserved, setReserved] = useState(false)
   const [mailed, setMailed] = useState(false)
@@ -29,7 +29,7 @@ export function SignUpPage() {
   }
   if (mailed) return <CheckMail what="We sent you a mail with a link to confirm your account." />
   return (
-    <WayIn
+    <SignInLayout
       title="Create an account"
       lead="You get your own workspace. You can invite colleagues later."
       below={
@@ -69,6 +69,6 @@ export function SignUpPage() {
           </Field>
         )}
       </Form>
-    </WayIn>
+    </SignInLayout>
   )
 }

@@ -11,7 +11,7 @@ import { Dialog } from '#web/ui/dialog.tsx'
 import { Field, Form, inputClass, Select } from '#web/ui/field.tsx'
 import { JsonView } from '#web/ui/json-view.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
-import { said } from '#web/words/said.ts'
+import { translateMessage } from '#web/words/messages.ts'
 import { EditArguments } from './edit-arguments.tsx'
 import { Payload } from './payload.tsx'
 import { quorumInWords } from './policy-words.ts'
@@ -102,7 +102,7 @@ function Votes({ gate }: { gate: Approval }) {
       )}
       {gate.excluded.length > 0 && (
         <p className="mt-2 text-ink-2">
-          May not vote: {gate.excluded.map(({ name, reason }) => `${name} (${said(reason)})`).join(', ')}.
+          May not vote: {gate.excluded.map(({ name, reason }) => `${name} (${translateMessage(reason)})`).join(', ')}.
         </p>
       )}
     </section>

@@ -3,7 +3,7 @@ import { Plus } from 'lucide-react'
 import { useState } from 'react'
 import type { Company } from '#sdk/types.generated'
 import { account, useApi, useChange } from '#web/api.ts'
-import { begin, useMe, useRole } from '#web/session.tsx'
+import { resetSession, useMe, useRole } from '#web/session.tsx'
 import { Button, ChangeAndDelete } from '#web/ui/button.tsx'
 import { ConfirmDialog } from '#web/ui/confirm.tsx'
 import { Dialog } from '#web/ui/dialog.tsx'
@@ -103,7 +103,7 @@ function Found({ company }: { company: Company }) {
           onSubmit={async ({ name }) => {
             const { workspace_id } = await account.createWorkspace({ name, company_id: company.company_id })
             close()
-            await begin()
+            await resetSession()
             await navigate({ to: `/workspaces/${workspace_id}` })
           }}
         >

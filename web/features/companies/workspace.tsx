@@ -3,7 +3,7 @@ import { ArrowRight, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import type { Workspace } from '#sdk/types.generated'
 import { account, useApi, useChange, useList } from '#web/api.ts'
-import { begin, switchWorkspace, useMe } from '#web/session.tsx'
+import { resetSession, switchWorkspace, useMe } from '#web/session.tsx'
 import { Badge } from '#web/ui/badge.tsx'
 import { Button } from '#web/ui/button.tsx'
 import { ConfirmDialog } from '#web/ui/confirm.tsx'
@@ -79,7 +79,7 @@ function Found({ workspace }: { workspace: Workspace }) {
                     ...(company_id && company_id !== workspace.company_id && { company_id }),
                   })
                   toast.done('Saved')
-                  await begin()
+                  await resetSession()
                 }}
               >
                 <Field name="name" label="Name">
@@ -133,7 +133,7 @@ function Found({ workspace }: { workspace: Workspace }) {
           await account.deleteWorkspace({ workspace_id: workspace.workspace_id })
           toast.done(`${workspace.name} was deleted`)
           await navigate({ to: '/' })
-          await begin()
+          await resetSession()
         }}
       />
     </Page>

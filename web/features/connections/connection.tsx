@@ -15,7 +15,7 @@ import { PersonName } from '../people/names.tsx'
 import { revocationOf, useRevoke, useVerify } from './actions.ts'
 import { type Kind, placeOf } from './kinds.ts'
 import { Probe } from './probe.tsx'
-import { Rearm } from './rearm.tsx'
+import { ReplaceCredential } from './replace-credential.tsx'
 import { Sources } from './sources.tsx'
 
 export function ConnectionPage() {
@@ -136,7 +136,7 @@ function Found({ connection, kind }: { connection: Connection; kind: Kind | unde
         )}
       </div>
       <Sources connection={connection} />
-      {kind && <Rearm open={open === 'rearm'} onClose={close} connection={connection} kind={kind} />}
+      {kind && <ReplaceCredential open={open === 'rearm'} onClose={close} connection={connection} kind={kind} />}
       <ConfirmDialog
         open={open === 'revoke'}
         onClose={close}

@@ -2,7 +2,7 @@ import { CircleCheck, CircleDashed, CircleX, LoaderCircle, type LucideIcon } fro
 import { HeddleProblem } from '#sdk/problems'
 import { cx } from '#web/ui/cx.ts'
 import { t } from '#web/words/language.ts'
-import { said } from '#web/words/said.ts'
+import { translateMessage } from '#web/words/messages.ts'
 
 // The probe goes step by step and stops at the first failure; the user needs to know which step failed, and why.
 
@@ -63,7 +63,7 @@ export function Probe({ probe, stored = false }: { probe: ProbeState; stored?: b
               <span className={cx(shownAt(at) === 'open' && 'text-ink-2')}>
                 {what} <span className="sr-only">({word})</span>
                 {probe.state === 'failed' && at === failedAt && (
-                  <span className="block break-words text-danger">{said(probe.message)}</span>
+                  <span className="block break-words text-danger">{translateMessage(probe.message)}</span>
                 )}
               </span>
             </li>
@@ -71,7 +71,7 @@ export function Probe({ probe, stored = false }: { probe: ProbeState; stored?: b
         })}
       </ol>
       {probe.state === 'failed' && failedAt === -1 && (
-        <p className="mt-2 break-words text-danger">{said(probe.message)}</p>
+        <p className="mt-2 break-words text-danger">{translateMessage(probe.message)}</p>
       )}
       {probe.state === 'failed' && !stored && (
         <p className="mt-3 text-ink-2">Nothing was saved. Fix the problem and try again.</p>

@@ -11,7 +11,7 @@ import { Facts, Page, Section } from '#web/ui/page.tsx'
 import { factsOf } from '#web/ui/schema-facts.ts'
 import { Loaded } from '#web/ui/states.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
-import { said } from '#web/words/said.ts'
+import { translateMessage } from '#web/words/messages.ts'
 import { PersonName } from '../people/names.tsx'
 import { formOf, kindTitle, stateLabels } from './forms.ts'
 import { NewSecret } from './new-secret.tsx'
@@ -129,7 +129,7 @@ function Found({ credential }: { credential: Credential }) {
                 status={credential.last_test.ok ? 'active' : 'failing'}
                 label={credential.last_test.ok ? 'Works' : 'Fails'}
               />{' '}
-              {said(credential.last_test.message)} <RelativeTime at={credential.last_test.tested_at} />
+              {translateMessage(credential.last_test.message)} <RelativeTime at={credential.last_test.tested_at} />
             </p>
           ) : (
             <p className="text-ink-2">It was not tested since its secret was stored.</p>

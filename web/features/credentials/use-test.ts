@@ -1,6 +1,6 @@
 import type { Credential } from '#sdk/types.generated'
 import { type Name, useChange } from '#web/api.ts'
-import { tellTried } from '#web/ui/tried.ts'
+import { showTestResult } from '#web/ui/test-result.ts'
 
 const stale: Name[] = ['getCredential', 'listCredentials', 'listServiceCredentials']
 
@@ -10,8 +10,8 @@ const stale: Name[] = ['getCredential', 'listCredentials', 'listServiceCredentia
  */
 export function useCredentialTest({ credential_id, kind, config, role, state }: Credential) {
   const failed = 'Could not test the credential'
-  const call = useChange('testCredential', { stale, onDone: tellTried, failed })
-  const ask = useChange('testServiceCredential', { stale, onDone: tellTried, failed })
+  const call = useChange('testCredential', { stale, onDone: showTestResult, failed })
+  const ask = useChange('testServiceCredential', { stale, onDone: showTestResult, failed })
   const mayTest = role !== 'manage' && role !== 'see' && state !== 'revoked'
   const service = kind === 'piece' && typeof config.service === 'string' ? config.service : undefined
   return {

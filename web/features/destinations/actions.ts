@@ -1,11 +1,11 @@
 import type { EventDestination } from '#sdk/types.generated'
 import { useChange } from '#web/api.ts'
-import { tellTried } from '#web/ui/tried.ts'
+import { showTestResult } from '#web/ui/test-result.ts'
 
 export const useDestinationTest = () =>
   useChange('testDestination', {
     stale: ['getDestination', 'listDestinations', 'listDeliveries'],
-    onDone: tellTried,
+    onDone: showTestResult,
     failed: 'Could not send a test event',
   })
 

@@ -11,7 +11,7 @@ import { Dialog } from '#web/ui/dialog.tsx'
 import { Facts, Page, Section } from '#web/ui/page.tsx'
 import { Loaded } from '#web/ui/states.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
-import { said } from '#web/words/said.ts'
+import { translateMessage } from '#web/words/messages.ts'
 import { PersonName } from '../people/names.tsx'
 import { deletionOf, useDestinationTest } from './actions.ts'
 import { Deliveries } from './deliveries.tsx'
@@ -81,7 +81,7 @@ function Found({ destination }: { destination: EventDestination }) {
     >
       {!enabled && (
         <p role="alert" className="mb-6 rounded-lg bg-danger-soft px-4 py-3 text-danger">
-          Nothing is sent. {said(destination.off_message ?? '')}
+          Nothing is sent. {translateMessage(destination.off_message ?? '')}
         </p>
       )}
       <Section title="Details">

@@ -8,8 +8,8 @@ import { ownTimeZone, ScheduleFields, type ScheduleValue } from '#web/ui/schedul
 import { t } from '#web/words/language.ts'
 import { datasetOptions } from '../datasets/options.ts'
 import { mayRun } from '../workflows/role.ts'
-import { givenOf, toGiven } from './mapping.ts'
-import { GivenFields } from './mapping-fields.tsx'
+import { fromInputMapping, inputMappingOf } from './mapping.ts'
+import { InputMappingFields } from './mapping-fields.tsx'
 import { useInputs } from './use-inputs.ts'
 
 // The fields of a job. The values of selects are kept here, the rest is read from the form when it is sent.
@@ -56,7 +56,7 @@ export function JobForm({
   const [output, setOutput] = useState<'none' | 'new' | 'existing'>(outputOf(job))
   const [mode, setMode] = useState<'replace' | 'upsert'>(job?.output?.mode ?? 'replace')
   const [outputId, setOutputId] = useState(job?.output?.dataset_id ?? '')
-  const [given, setGiven] = useState(() => givenOf(job?.mapping))
+  const [given, setGiven] = useState(() => inputMappingOf(job?.mapping))
   const [schedule, setSchedule] = useState<ScheduleValue | null>(job?.schedule ?? null)
 
   const inputs = useInputs(workflow === STANDALONE ? null : workflow)
@@ -73,7 +73,7 @@ export function JobForm({
         : { workflow_id: workflow }),
       dataset_id: data.startsWith('ds:') ? data.slice(3) : null,
       source_id: data.startsWith('src:') ? data.slice(4) : null,
-      mapping: toGiven(given),
+      mapping: fromInputMapping(given),
       only_if: values.only_if.trim() || null,
       output:
         output === 'none'
@@ -143,7 +143,7 @@ export function JobForm({
         </Field>
         <Section title="Input of each run" className="mb-0!">
           <Card className="flex flex-col gap-4">
-            <GivenFields
+            <InputMappingFields
               value={given}
               onChange={setGiven}
               columns={dataset?.columns.map(({ name }) => name) ?? []}

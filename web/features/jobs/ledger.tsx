@@ -12,7 +12,7 @@ import { Empty, Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { formatDuration } from '#web/ui/time-words.ts'
-import { said } from '#web/words/said.ts'
+import { translateMessage } from '#web/words/messages.ts'
 import { JobShell } from './job-page.tsx'
 import { recordReasons, recordWords } from './record-words.ts'
 import { useJobId } from './use-job.ts'
@@ -160,7 +160,7 @@ function Reason({ row }: { row: LedgerRecord }) {
     return (
       <span title={`${row.error.code}: ${row.error.message}`}>
         <code className="mr-2 font-mono text-xs text-ink-2">{row.error.code}</code>
-        {said(row.error.message)}
+        {translateMessage(row.error.message)}
       </span>
     )
   }

@@ -1,17 +1,17 @@
 import { Plus, Trash2 } from 'lucide-react'
 import { Button, IconButton } from '#web/ui/button.tsx'
 import { Field, Input, Select, Switch } from '#web/ui/field.tsx'
-import { type Given, type MappingRow, newRow } from './mapping.ts'
+import { type InputMapping, type MappingRow, newRow } from './mapping.ts'
 import type { WorkflowInput } from './use-inputs.ts'
 
-export const GivenFields = ({
+export const InputMappingFields = ({
   value,
   onChange,
   columns,
   inputs,
 }: {
-  value: Given
-  onChange(given: Given): void
+  value: InputMapping
+  onChange(given: InputMapping): void
   columns: string[]
   inputs: WorkflowInput[]
 }) => (

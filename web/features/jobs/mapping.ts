@@ -44,14 +44,15 @@ function fixed(text: string): unknown {
 }
 
 /** The input of an execution: the record unchanged, or fields computed from it. */
-export type Given = { asIs: boolean; rows: MappingRow[] }
+export type InputMapping = { asIs: boolean; rows: MappingRow[] }
 
-export const givenOf = (mapping: Record<string, unknown> | null | undefined): Given => ({
+export const inputMappingOf = (mapping: Record<string, unknown> | null | undefined): InputMapping => ({
   asIs: mapping === null || mapping === undefined,
   rows: rowsOf(mapping ?? null),
 })
 
-export const toGiven = ({ asIs, rows }: Given): Record<string, unknown> | null => (asIs ? null : toMapping(rows))
+export const fromInputMapping = ({ asIs, rows }: InputMapping): Record<string, unknown> | null =>
+  asIs ? null : toMapping(rows)
 
 export function toMapping(rows: MappingRow[]): Record<string, unknown> {
   const named = rows.filter(({ field }) => field.trim() !== '')

@@ -7,7 +7,7 @@ import { Facts, Section } from '#web/ui/page.tsx'
 import { Empty } from '#web/ui/states.tsx'
 import { Duration, RelativeTime } from '#web/ui/time.tsx'
 import { t } from '#web/words/language.ts'
-import { said } from '#web/words/said.ts'
+import { translateMessage } from '#web/words/messages.ts'
 import { useDatasetName } from '../datasets/use-dataset.ts'
 import { PersonName } from '../people/names.tsx'
 import { JobShell } from './job-page.tsx'
@@ -98,7 +98,7 @@ function NewestRun({ job, live }: { job: EnrichmentJob; live: ReturnType<typeof 
         <p role="alert" className="rounded-lg bg-danger-soft px-4 py-3 break-words text-danger">
           {run.error.code === 'dataset_changed'
             ? 'The dataset was changed while the job ran, so it stopped. Run it again to use the records as they are now.'
-            : said(run.error.message)}
+            : translateMessage(run.error.message)}
         </p>
       )}
     </div>

@@ -6,7 +6,7 @@ import { formatNumber } from '#web/ui/format.ts'
 import { Empty, Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { Duration, RelativeTime } from '#web/ui/time.tsx'
-import { said } from '#web/words/said.ts'
+import { translateMessage } from '#web/words/messages.ts'
 import { JobShell } from './job-page.tsx'
 import { recordWords } from './record-words.ts'
 import { kindOf } from './run-kind.ts'
@@ -82,7 +82,8 @@ export function JobRunsPage() {
                 },
                 {
                   header: 'Reason',
-                  cell: (run) => (run.error ? <span title={run.error.message}>{said(run.error.message)}</span> : '–'),
+                  cell: (run) =>
+                    run.error ? <span title={run.error.message}>{translateMessage(run.error.message)}</span> : '–',
                   secondary: true,
                 },
               ]}

@@ -16,7 +16,7 @@ import { emptyWith, SearchBar, useSearchText } from '#web/ui/search.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
 import { RelativeTime, TextWithTimes } from '#web/ui/time.tsx'
 import { toast } from '#web/ui/toast.tsx'
-import { saidNotice } from '#web/words/said.ts'
+import { translateNotice } from '#web/words/messages.ts'
 
 export function NotificationsPage() {
   const navigate = useNavigate()
@@ -129,7 +129,7 @@ function Row({ item }: { item: Notification }) {
   const remove = useChange('deleteNotification', { stale: ['listNotifications'], failed: 'Could not delete' })
   const workspace = workspaces.find(({ workspace_id }) => workspace_id === item.workspace_id)
   const { notification_id } = item
-  const { title, body } = saidNotice(item)
+  const { title, body } = translateNotice(item)
   return (
     <li className="flex items-start gap-3 px-4 py-3">
       <span

@@ -12,7 +12,7 @@ import { SafeLink } from '#web/ui/safe-link.tsx'
 import { Loaded } from '#web/ui/states.tsx'
 import { RelativeTime, TextWithTimes } from '#web/ui/time.tsx'
 import { t } from '#web/words/language.ts'
-import { said, saidNotice } from '#web/words/said.ts'
+import { translateMessage, translateNotice } from '#web/words/messages.ts'
 
 const kindInWords = (kind: string): string => {
   const known = notificationKinds.find((one) => one.kind === kind)
@@ -34,7 +34,7 @@ function Found({ notification }: { notification: Notification }) {
   const { workspace, workspaces } = useMe()
   const remove = useChange('deleteNotification', { stale: ['listNotifications'], failed: 'Could not delete' })
   const { notification_id, read } = notification
-  const { title, body } = saidNotice(notification)
+  const { title, body } = translateNotice(notification)
   const elsewhere = notification.workspace_id !== null && notification.workspace_id !== workspace?.workspace_id
   const home = workspaces.find(({ workspace_id }) => workspace_id === notification.workspace_id)
   useEffect(() => {
@@ -69,7 +69,7 @@ function Found({ notification }: { notification: Notification }) {
       )}
       {typeof notification.data.resolution === 'string' && (
         <p role="status" className="mb-5 font-medium">
-          {said(notification.data.resolution)}.
+          {translateMessage(notification.data.resolution)}.
         </p>
       )}
       {notification.link && (

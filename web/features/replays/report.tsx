@@ -12,7 +12,7 @@ import { Card, Page } from '#web/ui/page.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
-import { said } from '#web/words/said.ts'
+import { translateMessage } from '#web/words/messages.ts'
 import { useVersion } from '../workflows/versions-of.ts'
 import { BesideOriginal, inWords } from './difference.tsx'
 import { countsOf, type Outcome, outcomeWords } from './words.ts'
@@ -155,7 +155,7 @@ function Summary({ report }: { report: ReplayReport }) {
       </p>
       {report.error && (
         <p role="alert" className="mt-2 text-danger">
-          {said(report.error.message)}
+          {translateMessage(report.error.message)}
         </p>
       )}
     </Card>

@@ -5,7 +5,7 @@ import { type NodePath, pathTo } from '#model/node-path'
 import type { Execution } from '#sdk/types.generated'
 import type { Check } from '#web/editor/check/load.ts'
 import { statusLabel } from '#web/ui/badge.tsx'
-import { said } from '#web/words/said.ts'
+import { translateMessage } from '#web/words/messages.ts'
 import type { NodeRun } from './shown-runs.ts'
 
 // The steps of an execution for a search: each with all its texts.
@@ -54,7 +54,7 @@ export function stepsIn({ execution, definition, titleOf, check }: Known): Found
       node.type,
       titleOf(node.type),
       ...(run ? [run.status, statusLabel(run.status)] : []),
-      ...(run?.error ? [run.error.code, run.error.message, said(run.error.message)] : []),
+      ...(run?.error ? [run.error.code, run.error.message, translateMessage(run.error.message)] : []),
       ...[node.args, given, run?.output].map((value) => JSON.stringify(value) ?? ''),
     ]
     const own = { address: pathTo({ bodies, node: node.id }), names: [...names, name], run }

@@ -6,7 +6,7 @@ import { Button, IconButton } from '#web/ui/button.tsx'
 import { JsonView } from '#web/ui/json-view.tsx'
 import { Facts } from '#web/ui/page.tsx'
 import { Duration, RelativeTime } from '#web/ui/time.tsx'
-import { said } from '#web/words/said.ts'
+import { translateMessage } from '#web/words/messages.ts'
 import { firstInside } from './body-steps.ts'
 import { useKindTitles } from './kind-titles.ts'
 import type { NodeRun } from './shown-runs.ts'
@@ -89,7 +89,7 @@ export function NodePanel({
 
 export const Failure = ({ error }: { error: { code: string; message: string; details?: unknown } }) => (
   <div className="rounded-md bg-danger-soft px-3 py-2">
-    <p className="font-medium text-danger">{said(error.message)}</p>
+    <p className="font-medium text-danger">{translateMessage(error.message)}</p>
     <p className="mt-0.5 font-mono text-xs text-ink-2">{error.code}</p>
     {error.details !== undefined && error.details !== null && (
       <JsonView value={error.details} label="Details of the error" className="mt-2" />

@@ -5,7 +5,7 @@ import { query } from '#web/api.ts'
 import { StatusBadge } from '#web/ui/badge.tsx'
 import { Loading } from '#web/ui/states.tsx'
 import { Duration } from '#web/ui/time.tsx'
-import { said } from '#web/words/said.ts'
+import { translateMessage } from '#web/words/messages.ts'
 import { AgentTurns } from './agent-turns.tsx'
 import { ExecutionData } from './execution-data.tsx'
 import type { NodeRun } from './shown-runs.ts'
@@ -78,7 +78,9 @@ function InputAndOutput({ execution_id, detail, title }: Detailed & { title: str
         {detail.input ? (
           <ExecutionData value={detail.input} label={`Input of ${title}`} execution_id={execution_id} />
         ) : (
-          <p className="text-ink-2">{detail.input_error === null ? 'It has no input.' : said(detail.input_error)}</p>
+          <p className="text-ink-2">
+            {detail.input_error === null ? 'It has no input.' : translateMessage(detail.input_error)}
+          </p>
         )}
       </section>
       <section aria-label="Output of the step" className="min-w-0">
@@ -108,7 +110,7 @@ const Attempts = ({ detail }: { detail: ExecutionNodeDetail }) => (
           </div>
           {attempt.error && (
             <p className="mt-1 break-words text-danger">
-              <code className="font-mono text-xs">{attempt.error.code}</code> {said(attempt.error.message)}
+              <code className="font-mono text-xs">{attempt.error.code}</code> {translateMessage(attempt.error.message)}
             </p>
           )}
           {isUsage(attempt.usage) && <p className="mt-1 text-xs text-ink-2">{usageText(attempt.usage)}</p>}

@@ -5,7 +5,7 @@ import { api } from '#web/api.ts'
 import { StatusBadge } from '#web/ui/badge.tsx'
 import { Button } from '#web/ui/button.tsx'
 import { toast } from '#web/ui/toast.tsx'
-import { said } from '#web/words/said.ts'
+import { translateMessage } from '#web/words/messages.ts'
 import { ExecutionData } from './execution-data.tsx'
 
 type Item = ExecutionNodeDetail['items'][number]
@@ -59,7 +59,7 @@ export function StepItems({
               <div className="mt-2">
                 {item.error && (
                   <p className="mb-2 break-words text-danger">
-                    <code className="font-mono text-xs">{item.error.code}</code> {said(item.error.message)}
+                    <code className="font-mono text-xs">{item.error.code}</code> {translateMessage(item.error.message)}
                   </p>
                 )}
                 <ExecutionData

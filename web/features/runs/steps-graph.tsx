@@ -13,14 +13,14 @@ import {
 import type { Definition } from '#model/definition'
 import { useApi } from '#web/api.ts'
 import type { NodeRun, Shown } from '#web/editor/canvas/flow-items.ts'
-import { FIRST_SIGHT, type Flow, GraphCanvas, PICTURE } from '#web/editor/canvas/graph-canvas.tsx'
+import { type Flow, GraphCanvas, INITIAL_VIEW, PREVIEW_VIEW } from '#web/editor/canvas/graph-canvas.tsx'
 import { type Direction, neighbour } from '#web/editor/canvas/navigate.ts'
 import { type Doc, type DocGraph, type GraphPath, graphAt, positionKey, TOP } from '#web/editor/document/document.ts'
 import { openDoc } from '#web/editor/document/open.ts'
 import { type Kinds, readKinds } from '#web/editor/kinds.ts'
 import { IconButton } from '#web/ui/button.tsx'
 import { cx } from '#web/ui/cx.ts'
-import { showBeginning, showNode } from '#web/ui/graph-sight.ts'
+import { showNode, showStart } from '#web/ui/graph-view.ts'
 import { Skeleton } from '#web/ui/states.tsx'
 
 // A read-only workflow, drawn as in the editor: its nodes and edges, and the progress of an execution.
@@ -100,9 +100,9 @@ function useSight(box: RefObject<HTMLDivElement | null>, isStill: boolean, first
     requestAnimationFrame(async () => {
       const { current: shown } = flow
       if (!shown || !box.current || isTouched.current) return
-      await shown.fitView(isStill ? PICTURE : FIRST_SIGHT)
+      await shown.fitView(isStill ? PREVIEW_VIEW : INITIAL_VIEW)
       if (!box.current) return
-      showBeginning(shown, box.current.clientHeight)
+      showStart(shown, box.current.clientHeight)
       const id = wanted.current()
       if (id !== undefined) showNode(shown, box.current, id)
     })

@@ -3,7 +3,7 @@ import type { Definition, Json } from '#model/definition'
 import type { Scope } from '#model/expressions'
 import { isObject } from '#model/json'
 import type { Execution } from '#sdk/types.generated'
-import { waysTaken } from '#web/editor/canvas/ways-taken.ts'
+import { edgesTaken } from '#web/editor/canvas/edges-taken.ts'
 import { type Check, loadCheck } from '#web/editor/check/load.ts'
 import { type KeyedEdge, readDoc } from '#web/editor/document/document.ts'
 
@@ -34,7 +34,7 @@ export function useConditions(
   const isNeeded = useMemo(() => {
     if (!wanted) return false
     const runs = new Map(execution.nodes.map((node) => [node.node_id, node]))
-    return waysTaken(readDoc(definition), runs).doubtful.length > 0
+    return edgesTaken(readDoc(definition), runs).doubtful.length > 0
   }, [definition, execution.nodes, wanted])
   const [check, setCheck] = useState<Check>()
   useEffect(() => {

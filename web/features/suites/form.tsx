@@ -6,8 +6,8 @@ import { Button, IconButton } from '#web/ui/button.tsx'
 import { Field, Form, Input, Select } from '#web/ui/field.tsx'
 import { Card, Section } from '#web/ui/page.tsx'
 import { datasetOptions } from '../datasets/options.ts'
-import { givenOf, toGiven } from '../jobs/mapping.ts'
-import { GivenFields } from '../jobs/mapping-fields.tsx'
+import { fromInputMapping, inputMappingOf } from '../jobs/mapping.ts'
+import { InputMappingFields } from '../jobs/mapping-fields.tsx'
 import { useInputs } from '../jobs/use-inputs.ts'
 import { type CheckRow, newCheck, rowsOf, toChecks } from './checks.ts'
 
@@ -31,7 +31,7 @@ export function SuiteForm({
   const datasets = useList('listDatasets', { limit: 200 })
   const inputs = useInputs(workflowId)
   const [datasetId, setDatasetId] = useState(suite?.dataset_id ?? '')
-  const [given, setGiven] = useState(() => givenOf(suite?.mapping))
+  const [given, setGiven] = useState(() => inputMappingOf(suite?.mapping))
   const [checks, setChecks] = useState<CheckRow[]>(() => (suite ? rowsOf(suite.checks) : [newCheck()]))
   const set = (id: number, change: Partial<CheckRow>): void =>
     setChecks(checks.map((check) => (check.id === id ? { ...check, ...change } : check)))
@@ -44,7 +44,7 @@ export function SuiteForm({
           onSave({
             name,
             dataset_id: datasetId || null,
-            mapping: toGiven(given),
+            mapping: fromInputMapping(given),
             checks: toChecks(checks),
           })
         }
@@ -64,7 +64,7 @@ export function SuiteForm({
         </Field>
         <Section title="Workflow input" className="mb-0!">
           <Card className="flex flex-col gap-4">
-            <GivenFields
+            <InputMappingFields
               value={given}
               onChange={setGiven}
               columns={dataset?.columns.map(({ name }) => name) ?? []}

@@ -14,7 +14,7 @@ import { Table } from '#web/ui/table.tsx'
 import { Duration, RelativeTime, useNow } from '#web/ui/time.tsx'
 import { relativeTime } from '#web/ui/time-words.ts'
 import { inSentence, t } from '#web/words/language.ts'
-import { said } from '#web/words/said.ts'
+import { translateMessage } from '#web/words/messages.ts'
 import { Comparison } from './comparison.tsx'
 import {
   effectWords,
@@ -233,7 +233,7 @@ function Summary({ report }: { report: SuiteReport }) {
       </p>
       {report.error && (
         <p role="alert" className="mt-2 text-danger">
-          {said(report.error.message)}
+          {translateMessage(report.error.message)}
         </p>
       )}
     </Card>

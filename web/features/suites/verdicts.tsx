@@ -1,6 +1,6 @@
 import { CircleCheck, CircleDashed, CircleX } from 'lucide-react'
 import type { SuiteOutcome } from '#sdk/types.generated'
-import { said } from '#web/words/said.ts'
+import { translateMessage } from '#web/words/messages.ts'
 
 /** Our own text for each kind of check; a kind of a newer service keeps its own name. */
 const kinds: Record<string, string> = {
@@ -29,7 +29,9 @@ export const Verdicts = ({ checks }: { checks: SuiteOutcome['checks'] }) => (
             <Icon aria-hidden className={`mt-0.5 size-4 shrink-0 ${colour}`} />
             <span className="min-w-0">
               {kinds[kind] ?? kind} <span className="text-ink-2">({word})</span>
-              {message !== undefined && <span className="block break-words text-ink-2">{said(message)}</span>}
+              {message !== undefined && (
+                <span className="block break-words text-ink-2">{translateMessage(message)}</span>
+              )}
             </span>
           </li>
         )

@@ -11,7 +11,7 @@ import { Loaded } from '#web/ui/states.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { exactMinute } from '#web/ui/time-words.ts'
 import { t } from '#web/words/language.ts'
-import { said } from '#web/words/said.ts'
+import { translateMessage } from '#web/words/messages.ts'
 import { roleIn } from './role.ts'
 import { ScheduleDialog } from './schedule-dialog.tsx'
 import { scheduleInWords } from './schedule-words.ts'
@@ -100,7 +100,9 @@ export function OneSchedule({ workflow, schedule }: { workflow: Workflow; schedu
           </RowMenu>
         )}
       </div>
-      {schedule.last_error && <p className="mt-1 text-danger">The last start failed: {said(schedule.last_error)}</p>}
+      {schedule.last_error && (
+        <p className="mt-1 text-danger">The last start failed: {translateMessage(schedule.last_error)}</p>
+      )}
       {next_runs.length > 0 && (
         <ul className="mt-2 text-sm text-ink-2" aria-label="Next times">
           {next_runs.map((at) => (

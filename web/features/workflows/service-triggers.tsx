@@ -8,7 +8,7 @@ import { Card, Facts, Section } from '#web/ui/page.tsx'
 import { Loaded } from '#web/ui/states.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { formatDuration } from '#web/ui/time-words.ts'
-import { said } from '#web/words/said.ts'
+import { translateMessage } from '#web/words/messages.ts'
 import { useTriggerNames } from '../services/use-trigger-names.ts'
 import { TriggerDialog } from './trigger-dialog.tsx'
 
@@ -115,5 +115,5 @@ const factsOf = (trigger: ServiceTrigger): [string, ReactNode][] => [
         ['Registered with the service', trigger.registered ? 'yes' : 'no'],
         ['Last event', <RelativeTime key="last" at={trigger.last_polled_at} />],
       ] as [string, ReactNode][])),
-  ['Last problem', trigger.last_error === null ? 'none' : said(trigger.last_error)],
+  ['Last problem', trigger.last_error === null ? 'none' : translateMessage(trigger.last_error)],
 ]

@@ -11,7 +11,7 @@ import { Empty, Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { t } from '#web/words/language.ts'
-import { proofOf } from './webhook-proofs.ts'
+import { authMethodLabel } from './webhook-auth.ts'
 import { sampleCall } from './webhook-sample.ts'
 
 export function About({ workflow, token }: { workflow: Workflow; token: WebhookToken }) {
@@ -24,7 +24,7 @@ export function About({ workflow, token }: { workflow: Workflow; token: WebhookT
   const inputs = (version.data?.definition as { inputs?: unknown } | undefined)?.inputs
   const needsSecret = token.auth.kind === 'basic' || token.auth.kind === 'hmac'
   return (
-    <Section title={token.name ?? 'Webhook token'} description={proofOf(token.auth)}>
+    <Section title={token.name ?? 'Webhook token'} description={authMethodLabel(token.auth)}>
       <div className="flex flex-col gap-4">
         <Facts
           facts={[

@@ -9,7 +9,7 @@ import { Empty } from '#web/ui/states.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import type { WorkflowRole } from './role.ts'
 import { lastUsed, MadeToken, TokenSection } from './token-section.tsx'
-import { authOf, proofOf, proofs } from './webhook-proofs.ts'
+import { authMethodLabel, authMethods, authOf } from './webhook-auth.ts'
 
 export function WebhookTokens({ workflow: { workflow_id }, role }: { workflow: Workflow; role: WorkflowRole }) {
   const tokens = useList('listWebhookTokens', { workflow_id })
@@ -29,7 +29,7 @@ export function WebhookTokens({ workflow: { workflow_id }, role }: { workflow: W
       }
       columns={[
         { header: 'Name', link: true, cell: (row) => row.name ?? <span className="text-ink-3">no name</span> },
-        { header: 'Authentication', width: '9rem', secondary: true, cell: ({ auth }) => proofOf(auth) },
+        { header: 'Authentication', width: '9rem', secondary: true, cell: ({ auth }) => authMethodLabel(auth) },
         {
           header: 'Prefix',
           width: '10rem',
@@ -72,11 +72,11 @@ function NewToken({ workflow_id, onClose }: { workflow_id: string; onClose(): vo
         <Field name="name" label="Name" hint="The program that will use it.">
           <Input autoFocus maxLength={200} />
         </Field>
-        <Field name="proof" label="Authentication of callers" hint={proofs[proof]?.hint}>
+        <Field name="proof" label="Authentication of callers" hint={authMethods[proof]?.hint}>
           <Select
             value={proof}
             onChange={(event) => setProof(event.currentTarget.value)}
-            options={Object.entries(proofs).map(([value, { label }]) => ({ value, label }))}
+            options={Object.entries(authMethods).map(([value, { label }]) => ({ value, label }))}
           />
         </Field>
         {proof === 'custom' && (

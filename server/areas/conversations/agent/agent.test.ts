@@ -4,7 +4,15 @@ import { callTools, type FakeAnswer, say, status } from '#test/fakes/llm/answers
 import type { Asked } from '#test/fakes/llm/chat'
 import { useServiceWithModel } from '#test/harness/model'
 import { until } from '#test/harness/until'
-import { asking, makeTemplate, makeToken, makeWorkflow, refund, type Visitor, visit } from '#test/harness/widget'
+import {
+  askingWorkflow,
+  makeTemplate,
+  makeToken,
+  makeWorkflow,
+  refund,
+  type Visitor,
+  visit,
+} from '#test/harness/widget'
 import type { TestPerson } from '#test/harness/world'
 
 // Assistants with a language model, tested through the widget as a visitor uses them. The model is a fake server that
@@ -86,7 +94,11 @@ describe('an assistant', () => {
   })
 
   test('passes on the answer to a question of a workflow', async () => {
-    const workflow = await makeWorkflow(world().owner, 'Paint it', asking({ type: 'string', enum: ['red', 'blue'] }))
+    const workflow = await makeWorkflow(
+      world().owner,
+      'Paint it',
+      askingWorkflow({ type: 'string', enum: ['red', 'blue'] }),
+    )
     const visitor = await open({}, [workflow])
     model.script(calling('paint_it', {}), (asked) => {
       expect(toolText(asked)).toContain('waiting_for_answer')

@@ -3,7 +3,7 @@ import { NodeFailure } from '#engine/node'
 import type { Json, JsonObject } from '#model/definition'
 import type { Database } from '#platform/db/pool'
 import { isProblem } from '#platform/errors'
-import { fromWire, NOWHERE } from '#platform/ids'
+import { fromWire, UNKNOWN_ID } from '#platform/ids'
 import type { TurnContext } from './turn-context.ts'
 import type { AgentPorts, TemplateTool } from './types.ts'
 
@@ -47,7 +47,7 @@ export async function datasetTool(
   grant: DatasetGrant,
 ): Promise<AgentTool | undefined> {
   const { workspace_id: workspaceId } = context.thread
-  const datasetId = fromWire('ds', grant.dataset_id) ?? NOWHERE
+  const datasetId = fromWire('ds', grant.dataset_id) ?? UNKNOWN_ID
   const dataset = await db.tenant({ workspaceId, userId: null }, (tx) => ports.findDataset(tx, workspaceId, datasetId))
   if (!dataset) return undefined
   const schema = schemaOf(grant)

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { callTools, type FakeAnswer, hang, say } from '#test/fakes/llm/answers'
 import type { Asked } from '#test/fakes/llm/chat'
 import { FAKE_KEY, type FakeLlm, startFakeLlm } from '#test/fakes/llm/server'
-import { letServiceIn, type Program, startProgram } from '#test/harness/program'
+import { allowServiceConnections, type Program, startProgram } from '#test/harness/program'
 import { type Answer, call, type Service, startService } from '#test/harness/service'
 import { makeTemporaryDirectory } from '#test/harness/temporary'
 import { until } from '#test/harness/until'
@@ -41,7 +41,7 @@ const start = async (): Promise<void> => {
     ...modelSettings(),
   })
   base = await program.ready
-  await letServiceIn(service)
+  await allowServiceConnections(service)
 }
 
 beforeAll(async () => {

@@ -2,7 +2,7 @@ import { CredentialRefused } from '#areas/credentials/use'
 import { type AgentTool, offeredSchema, problemsOf, safeName } from '#engine/agents/tools'
 import { NodeFailure } from '#engine/node'
 import { callFound, EFFECTS, isImportedName } from '#engine/nodes/service-call'
-import { fromWire, NOWHERE } from '#platform/ids'
+import { fromWire, UNKNOWN_ID } from '#platform/ids'
 import { allowedOf, fixedOf, type TurnContext } from './turn-context.ts'
 import type { AgentPorts, TemplateTool } from './types.ts'
 
@@ -35,7 +35,7 @@ export async function serviceTool(
 
   const open = async () => {
     if (grant.credential_id === undefined) return undefined
-    const credentialId = fromWire('cred', grant.credential_id) ?? NOWHERE
+    const credentialId = fromWire('cred', grant.credential_id) ?? UNKNOWN_ID
     try {
       return await services.openFor({ workspaceId, credentialId, userId: context.voice.owner_id })
     } catch (error) {

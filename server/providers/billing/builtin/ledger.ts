@@ -1,6 +1,6 @@
 import type { Tx } from '#platform/db/pool'
 import { newId } from '#platform/ids'
-import { tellInvoiceFailed, tellInvoicePaid } from '../events.ts'
+import { notifyInvoiceFailed, notifyInvoicePaid } from '../events.ts'
 import type { BillingPlan, InvoiceLine, SubscriptionStatus } from '../index.ts'
 import { billWithCredit } from './bill.ts'
 
@@ -59,7 +59,7 @@ export const lockCustomer = (tx: Tx, workspaceId: string): Promise<LedgerCustome
 const subscriptionColumns = `workspace_id, subscription_id, plan_id, status, anchor_at, current_period_start, current_period_end,
   cancel_at_period_end, first_failed_at, next_attempt_at, request_key, discount`
 
-export const findLive = (tx: Tx, workspaceId: string): Promise<LedgerSubscription | undefined> =>
+export const findActiveSubscription = (tx: Tx, workspaceId: string): Promise<LedgerSubscription | undefined> =>
   tx.maybe<LedgerSubscription>(
     `select ${subscriptionColumns} from billing_subscriptions
      where workspace_id = $1 and provider = 'builtin' and status <> 'cancelled'`,
@@ -73,7 +73,7 @@ export const findPlan = (tx: Tx, planId: string): Promise<BillingPlan> =>
   )
 
 /** Returns the plan and locks it, so that it cannot change until the transaction ends. */
-export async function holdPlan(tx: Tx, planId: string): Promise<BillingPlan> {
+export async function lockPlan(tx: Tx, planId: string): Promise<BillingPlan> {
   await tx.rows('select from hold_plan($1)', [planId])
   return findPlan(tx, planId)
 }
@@ -185,8 +185,8 @@ export async function collect(tx: Tx, invoice: LedgerInvoice): Promise<Outcome> 
      where workspace_id = $1 and invoice_id = $2`,
     [invoice.workspace_id, invoice.invoice_id, paid],
   )
-  if (paid) await tellInvoicePaid(tx, invoice.workspace_id, invoice)
-  else await tellInvoiceFailed(tx, invoice.workspace_id, invoice)
+  if (paid) await notifyInvoicePaid(tx, invoice.workspace_id, invoice)
+  else await notifyInvoiceFailed(tx, invoice.workspace_id, invoice)
   return outcome
 }
 

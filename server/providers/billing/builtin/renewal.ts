@@ -1,11 +1,11 @@
 import type { Tx } from '#platform/db/pool'
-import { tellSubscriptionChanged } from '../events.ts'
+import { notifySubscriptionChanged } from '../events.ts'
 import { nextAttemptAfter, withTerms } from './bill.ts'
 import {
   closeOpenInvoices,
   collect,
   discountAt,
-  findLive,
+  findActiveSubscription,
   findOpenInvoice,
   findPlan,
   issueInvoice,
@@ -16,7 +16,7 @@ import {
 } from './ledger.ts'
 import { periodEndAfter } from './periods.ts'
 import { end, endWithUsage } from './subscriptions.ts'
-import { noteInvoiced, usageLines } from './usage.ts'
+import { markInvoiced, usageLines } from './usage.ts'
 
 /**
  * The maximum number of periods processed in one call. A ledger with more overdue periods continues at the next tick.
@@ -29,7 +29,7 @@ const MAX_STEPS = 50
  */
 export async function bringUpToDate(tx: Tx, customer: LedgerCustomer, now: Date): Promise<number> {
   for (let steps = 0; steps < MAX_STEPS; steps++) {
-    const subscription = await findLive(tx, customer.workspace_id)
+    const subscription = await findActiveSubscription(tx, customer.workspace_id)
     if (!subscription) return steps
     const due = subscription.status === 'past_due' ? subscription.next_attempt_at : subscription.current_period_end
     if (due === null || due > now) return steps
@@ -65,14 +65,14 @@ async function renew(tx: Tx, customer: LedgerCustomer, subscription: LedgerSubsc
     end: until,
     at,
   })
-  await noteInvoiced(tx, customer.workspace_id, invoice.invoice_id, used.charges)
+  await markInvoiced(tx, customer.workspace_id, invoice.invoice_id, used.charges)
   if ((await collect(tx, invoice)) !== 'paid') {
     renewed.status = 'past_due'
     renewed.first_failed_at = at
     renewed.next_attempt_at = nextAttemptAfter(at, at) ?? null
   }
   await saveSubscription(tx, renewed)
-  if (renewed.status !== subscription.status) await tellSubscriptionChanged(tx, customer.workspace_id, renewed)
+  if (renewed.status !== subscription.status) await notifySubscriptionChanged(tx, customer.workspace_id, renewed)
 }
 
 async function tryAgain(tx: Tx, subscription: LedgerSubscription, at: Date): Promise<void> {
@@ -85,7 +85,7 @@ async function tryAgain(tx: Tx, subscription: LedgerSubscription, at: Date): Pro
       next_attempt_at: null,
     }
     await saveSubscription(tx, active)
-    await tellSubscriptionChanged(tx, subscription.workspace_id, active)
+    await notifySubscriptionChanged(tx, subscription.workspace_id, active)
     return
   }
   const next = nextAttemptAfter(subscription.first_failed_at!, at)

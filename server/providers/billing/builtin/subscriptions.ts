@@ -2,7 +2,7 @@ import { DAY } from '#platform/clock'
 import type { Tx } from '#platform/db/pool'
 import { problem } from '#platform/errors'
 import { newId } from '#platform/ids'
-import { tellSubscriptionChanged } from '../events.ts'
+import { notifySubscriptionChanged } from '../events.ts'
 import type { BillingPlan, InvoiceLine, Order } from '../index.ts'
 import { remainingShare } from '../money.ts'
 import { withTerms } from './bill.ts'
@@ -10,21 +10,21 @@ import {
   closeOpenInvoices,
   collect,
   discountAt,
-  findLive,
+  findActiveSubscription,
   findOpenInvoice,
   findPlan,
-  holdPlan,
   insertSubscription,
   issueInvoice,
   type LedgerCustomer,
   type LedgerDiscount,
   type LedgerInvoice,
   type LedgerSubscription,
+  lockPlan,
   priceLine,
   saveSubscription,
 } from './ledger.ts'
 import { periodEndAfter } from './periods.ts'
-import { noteInvoiced, usageLines } from './usage.ts'
+import { markInvoiced, usageLines } from './usage.ts'
 
 // Changes that a customer requests. Each change runs in one transaction: a failed payment throws and rolls everything
 // back.
@@ -41,12 +41,12 @@ async function collectOrRefuse(tx: Tx, invoice: LedgerInvoice): Promise<void> {
 }
 
 export async function subscribe(tx: Tx, customer: LedgerCustomer, order: Order, at: Date): Promise<void> {
-  const live = await findLive(tx, customer.workspace_id)
+  const live = await findActiveSubscription(tx, customer.workspace_id)
   if (live?.request_key === order.requestKey) return
   if (live) throw problem('subscription_exists', 'Change it with PATCH /api/payments/subscriptions/me.')
   const { trialDays } = order
   // The plan is locked until the commit: no one can change its price or delete it while the subscription is created.
-  const plan = await holdPlan(tx, order.plan.plan_id)
+  const plan = await lockPlan(tx, order.plan.plan_id)
   const end = trialDays > 0 ? new Date(at.getTime() + trialDays * DAY) : periodEndAfter(at, plan.interval, at)
   // Paid periods are counted from the end of the trial.
   const anchor = trialDays > 0 ? end : at
@@ -87,7 +87,7 @@ export async function subscribe(tx: Tx, customer: LedgerCustomer, order: Order, 
     at,
   })
   await collectOrRefuse(tx, invoice)
-  await tellSubscriptionChanged(tx, customer.workspace_id, subscription)
+  await notifySubscriptionChanged(tx, customer.workspace_id, subscription)
 }
 
 export async function changePlan(tx: Tx, customer: LedgerCustomer, to: BillingPlan, at: Date): Promise<void> {
@@ -102,7 +102,7 @@ export async function changePlan(tx: Tx, customer: LedgerCustomer, to: BillingPl
   const discount = discountAt(subscription, subscription.current_period_start)
   if (subscription.status === 'active') await invoiceChange(tx, customer, changed, { ...from, discount }, to, at)
   await saveSubscription(tx, changed)
-  await tellSubscriptionChanged(tx, customer.workspace_id, changed)
+  await notifySubscriptionChanged(tx, customer.workspace_id, changed)
 }
 
 /**
@@ -147,7 +147,7 @@ async function invoiceChange(
     end: changed.current_period_end,
     at,
   })
-  await noteInvoiced(tx, customer.workspace_id, invoice.invoice_id, used.charges)
+  await markInvoiced(tx, customer.workspace_id, invoice.invoice_id, used.charges)
   await collectOrRefuse(tx, invoice)
 }
 
@@ -161,7 +161,7 @@ export async function cancel(tx: Tx, customer: LedgerCustomer, when: 'period_end
   if (subscription.cancel_at_period_end) return
   const changed = { ...subscription, cancel_at_period_end: true }
   await saveSubscription(tx, changed)
-  await tellSubscriptionChanged(tx, customer.workspace_id, changed)
+  await notifySubscriptionChanged(tx, customer.workspace_id, changed)
 }
 
 export async function resume(tx: Tx, customer: LedgerCustomer): Promise<void> {
@@ -169,7 +169,7 @@ export async function resume(tx: Tx, customer: LedgerCustomer): Promise<void> {
   if (!subscription.cancel_at_period_end) return
   const changed = { ...subscription, cancel_at_period_end: false }
   await saveSubscription(tx, changed)
-  await tellSubscriptionChanged(tx, customer.workspace_id, changed)
+  await notifySubscriptionChanged(tx, customer.workspace_id, changed)
 }
 
 /**
@@ -194,7 +194,7 @@ export async function endWithUsage(
       end: at,
       at,
     })
-    await noteInvoiced(tx, customer.workspace_id, invoice.invoice_id, charges)
+    await markInvoiced(tx, customer.workspace_id, invoice.invoice_id, charges)
     if ((await collect(tx, invoice)) !== 'paid') await closeOpenInvoices(tx, subscription, 'uncollectible')
   }
   await end(tx, subscription, at)
@@ -203,12 +203,12 @@ export async function endWithUsage(
 export async function end(tx: Tx, subscription: LedgerSubscription, at: Date): Promise<void> {
   const ended: LedgerSubscription = { ...subscription, status: 'cancelled', next_attempt_at: null }
   await saveSubscription(tx, ended, at)
-  await tellSubscriptionChanged(tx, subscription.workspace_id, ended)
+  await notifySubscriptionChanged(tx, subscription.workspace_id, ended)
 }
 
 /** Charges the open invoice to the new default card at once, without waiting for the next attempt. */
 export async function payOpenInvoice(tx: Tx, customer: LedgerCustomer): Promise<void> {
-  const subscription = await findLive(tx, customer.workspace_id)
+  const subscription = await findActiveSubscription(tx, customer.workspace_id)
   if (subscription?.status !== 'past_due') return
   const invoice = await findOpenInvoice(tx, subscription)
   if (!invoice || (await collect(tx, invoice)) !== 'paid') return
@@ -219,11 +219,11 @@ export async function payOpenInvoice(tx: Tx, customer: LedgerCustomer): Promise<
     next_attempt_at: null,
   }
   await saveSubscription(tx, changed)
-  await tellSubscriptionChanged(tx, customer.workspace_id, changed)
+  await notifySubscriptionChanged(tx, customer.workspace_id, changed)
 }
 
 async function requireLive(tx: Tx, customer: LedgerCustomer): Promise<LedgerSubscription> {
-  const subscription = await findLive(tx, customer.workspace_id)
+  const subscription = await findActiveSubscription(tx, customer.workspace_id)
   if (!subscription) throw problem('no_subscription')
   return subscription
 }

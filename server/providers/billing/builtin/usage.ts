@@ -29,7 +29,7 @@ export async function usageLines(
   return { lines, charges: taken.map(({ charge_id }) => charge_id) }
 }
 
-export const noteInvoiced = (tx: Tx, workspaceId: string, invoiceId: string, charges: string[]): Promise<number> =>
+export const markInvoiced = (tx: Tx, workspaceId: string, invoiceId: string, charges: string[]): Promise<number> =>
   tx.count('update usage_charges set invoice_id = $2 where workspace_id = $1 and charge_id = any ($3::uuid[])', [
     workspaceId,
     invoiceId,

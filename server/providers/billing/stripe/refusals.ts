@@ -33,7 +33,7 @@ function toRefusal(error: unknown): unknown {
 function cardRefusal(error: InstanceType<typeof Stripe.errors.StripeCardError>): Problem {
   return problem(
     'card_declined',
-    wantsHolder(error)
+    needsCardholder(error)
       ? 'The bank wants the holder to confirm this card. Add it again with a new setup intent, then repeat.'
       : `${error.message} Make another card the default and try again.`,
     { cause: error },
@@ -41,7 +41,7 @@ function cardRefusal(error: InstanceType<typeof Stripe.errors.StripeCardError>):
 }
 
 /** Checks whether the bank requires the cardholder to confirm the payment. */
-export const wantsHolder = (error: unknown): boolean =>
+export const needsCardholder = (error: unknown): boolean =>
   error instanceof stripeLibrary().errors.StripeCardError &&
   (error.code === 'authentication_required' || error.code === 'subscription_payment_intent_requires_action')
 
@@ -51,7 +51,7 @@ export const isMissing = (error: unknown): boolean =>
 export const isKeyConflict = (error: unknown): boolean => error instanceof stripeLibrary().errors.StripeIdempotencyError
 
 /** Runs an SDK call and translates its errors into our errors. */
-export async function inOurWords<T>(call: () => Promise<T>): Promise<T> {
+export async function translateErrors<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call()
   } catch (error) {

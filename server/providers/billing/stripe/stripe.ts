@@ -6,7 +6,7 @@ import { makeBoundedFetch } from '#platform/outgoing/bounded'
 import type { BillingProvider, Customer, Snapshot } from '../index.ts'
 import { stripeLibrary } from './library.ts'
 import { reportUsage } from './meters.ts'
-import { inOurWords, isMissing } from './refusals.ts'
+import { isMissing, translateErrors } from './refusals.ts'
 import { defaultMethodOf, invoiceOf, metersOf, methodOf, subscriptionOf } from './snapshot.ts'
 import { changePlan, subscribe } from './subscribing.ts'
 
@@ -85,7 +85,7 @@ export function makeStripe(stripe: Stripe): StripeProvider {
     cached: true,
     confirmSetupIntent: null,
     createCustomer: ({ workspaceId, name, email, key }) =>
-      inOurWords(async () => {
+      translateErrors(async () => {
         const params = { name, email, metadata: { heddle_workspace: toWire('ws', workspaceId) } }
         // The key includes the parameters: if the name changed after a crash, this is a different request to Stripe.
         const digest = createHash('sha256').update(JSON.stringify(params)).digest('base64url')
@@ -93,7 +93,7 @@ export function makeStripe(stripe: Stripe): StripeProvider {
         return customer.id
       }),
     createSetupIntent: (customer, { key }) =>
-      inOurWords(async () => {
+      translateErrors(async () => {
         const intent = await stripe.setupIntents.create(
           { customer: customer.ref, allowed_payment_method_types: ['card'], usage: 'off_session' },
           { idempotencyKey: `setup:${key}` },
@@ -101,7 +101,7 @@ export function makeStripe(stripe: Stripe): StripeProvider {
         return { ref: intent.id, client_secret: intent.client_secret! }
       }),
     setDefaultMethod: (customer, methodRef, key) =>
-      inOurWords(async () => {
+      translateErrors(async () => {
         await stripe.customers.update(
           customer.ref,
           { invoice_settings: { default_payment_method: methodRef } },
@@ -110,7 +110,7 @@ export function makeStripe(stripe: Stripe): StripeProvider {
         await payOpenInvoice(customer, key)
       }),
     removeMethod: (customer, { ref, nextDefault }, key) =>
-      inOurWords(async () => {
+      translateErrors(async () => {
         // Sets the next default first, so that the subscription always has a card to charge.
         if (nextDefault !== null)
           await stripe.customers.update(
@@ -120,10 +120,10 @@ export function makeStripe(stripe: Stripe): StripeProvider {
           )
         await stripe.paymentMethods.detach(ref, {}, { idempotencyKey: `detach:${ref}:${key}` })
       }),
-    subscribe: (customer, order) => inOurWords(() => subscribe(stripe, customer, order)),
-    changePlan: (_customer, ref, plan, key) => inOurWords(() => changePlan(stripe, ref, plan, key)),
+    subscribe: (customer, order) => translateErrors(() => subscribe(stripe, customer, order)),
+    changePlan: (_customer, ref, plan, key) => translateErrors(() => changePlan(stripe, ref, plan, key)),
     cancel: (_customer, ref, when, key) =>
-      inOurWords(async () => {
+      translateErrors(async () => {
         if (when === 'now') await endNow(stripe, ref)
         else
           await stripe.subscriptions.update(
@@ -133,16 +133,16 @@ export function makeStripe(stripe: Stripe): StripeProvider {
           )
       }),
     resume: (_customer, ref, key) =>
-      inOurWords(async () => {
+      translateErrors(async () => {
         await stripe.subscriptions.update(
           ref,
           { cancel_at_period_end: false },
           { idempotencyKey: `resume:${ref}:${key}` },
         )
       }),
-    reportUsage: (customer, report) => inOurWords(() => reportUsage(stripe, customer, report)),
-    read: (customer) => inOurWords(() => read(customer)),
-    endOrphan: (ref) => inOurWords(() => endNow(stripe, ref)),
+    reportUsage: (customer, report) => translateErrors(() => reportUsage(stripe, customer, report)),
+    read: (customer) => translateErrors(() => read(customer)),
+    endOrphan: (ref) => translateErrors(() => endNow(stripe, ref)),
   }
 }
 

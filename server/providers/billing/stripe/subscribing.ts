@@ -4,7 +4,7 @@ import { toWire } from '#platform/ids'
 import type { Customer, Order } from '../index.ts'
 import { ensureUsagePrices } from './meters.ts'
 import { ensurePrice } from './prices.ts'
-import { isKeyConflict, wantsHolder } from './refusals.ts'
+import { isKeyConflict, needsCardholder } from './refusals.ts'
 import { planItemOf } from './snapshot.ts'
 import { ensureCoupon, ensureTaxRate } from './terms.ts'
 
@@ -30,7 +30,7 @@ export async function subscribe(
       { idempotencyKey: `subscribe:${customer.ref}:${attempt}` },
     )
   } catch (error) {
-    if (wantsHolder(error)) return await awaitHolder(stripe, wanted, `confirm:${customer.ref}:${attempt}`)
+    if (needsCardholder(error)) return await awaitHolder(stripe, wanted, `confirm:${customer.ref}:${attempt}`)
     // The key was used with other parameters, so an earlier attempt reached Stripe. Its outcome must be read from
     // Stripe.
     if (isKeyConflict(error)) throw problem('conflict', 'Another attempt to subscribe reached Stripe first.')

@@ -1,6 +1,6 @@
 import type { Case } from './case.ts'
+import { conversations, named } from './conversations.ts'
 import { amounts, numbers } from './how-much.ts'
-import { conversations, named } from './told.ts'
 import { dates, times } from './when.ts'
 import { booleans, choices, tokens } from './words.ts'
 

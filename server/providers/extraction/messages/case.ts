@@ -5,7 +5,7 @@ import type { Requirement } from '../index.ts'
 // November 2025, at 10:30 in Berlin unless a zone is given. An absent expected value means: ask again instead of
 // guessing.
 
-export const SAID_AT = new Date('2025-11-12T09:30:00Z')
+export const SENT_AT = new Date('2025-11-12T09:30:00Z')
 export const DEFAULT_ZONE = 'Europe/Berlin'
 
 export type Case = {

@@ -67,7 +67,7 @@ export function authOf(document: JsonObject): AuthHint[] {
 }
 
 /** Checks whether a credential is required. An empty list, or an empty alternative, means that none is required. */
-export const asksForProof = (security: Json | undefined): boolean =>
+export const requiresCredential = (security: Json | undefined): boolean =>
   Array.isArray(security) &&
   security.length > 0 &&
   security.every((choice) => isObject(choice) && Object.keys(choice).length > 0)

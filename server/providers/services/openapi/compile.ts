@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
 import { usualEffect } from '../expand.ts'
-import { asksForProof, authOf } from './auth.ts'
+import { authOf, requiresCredential } from './auth.ts'
 import {
   type CompiledAction,
   type CompileOptions,
@@ -13,7 +13,14 @@ import {
   type Note,
 } from './index.ts'
 import { nameOf, titleOfOperation } from './names.ts'
-import { type Arguments, parametersOf, takeOldBody, takeParameter, takeRequestBody, Unusable } from './parameters.ts'
+import {
+  type Arguments,
+  parametersOf,
+  readParameter,
+  readRequestBody,
+  readSwagger2Body,
+  Unusable,
+} from './parameters.ts'
 import { resolved } from './references.ts'
 import { shortText } from './schema.ts'
 import { serverOf } from './servers.ts'
@@ -57,7 +64,7 @@ export function compileDocument(
       const action = actionOf(work, path, method, shared, shared[method])
       if (!action) continue
       taken += 1
-      if (!asksForProof(shared[method].security ?? document.security)) free += 1
+      if (!requiresCredential(shared[method].security ?? document.security)) free += 1
       onAction(action)
     }
   }
@@ -123,10 +130,10 @@ function takeOperation(
   const { document, options } = work
   const args: Arguments = { properties: {}, required: [] }
   const declared = parametersOf(document, [shared.parameters, operation.parameters])
-  const parameters = declared.flatMap((parameter) => takeParameter(document, parameter, args) ?? [])
+  const parameters = declared.flatMap((parameter) => readParameter(document, parameter, args) ?? [])
   for (const [, name] of path.matchAll(/\{([^{}]+)\}/g))
     if (!parameters.some((parameter) => parameter.in === 'path' && parameter.name === name)) {
-      const missing = takeParameter(
+      const missing = readParameter(
         document,
         { name: name!, in: 'path', schema: { type: 'string' }, type: 'string' },
         args,
@@ -136,8 +143,8 @@ function takeOperation(
   const consumes = [operation.consumes ?? document.consumes ?? []].flat()
   const body =
     document.swagger === undefined
-      ? takeRequestBody(document, operation.requestBody, args)
-      : takeOldBody(document, declared, consumes, args)
+      ? readRequestBody(document, operation.requestBody, args)
+      : readSwagger2Body(document, declared, consumes, args)
   // Most clients do not send a body with these methods, and many servers refuse it.
   if (body && (method === 'get' || method === 'head')) {
     delete args.properties.body

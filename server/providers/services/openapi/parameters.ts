@@ -60,7 +60,7 @@ export function parametersOf(document: JsonObject, lists: readonly (Json | undef
   return [...found.values()]
 }
 
-export function takeParameter(document: JsonObject, parameter: JsonObject, args: Arguments): Parameter | undefined {
+export function readParameter(document: JsonObject, parameter: JsonObject, args: Arguments): Parameter | undefined {
   const { name, in: where } = parameter
   if (typeof name !== 'string' || name === '' || !isPlace(where)) return undefined
   if (where === 'header' && NOT_ASKED.test(name)) return undefined
@@ -136,7 +136,7 @@ function takeBodyOf(
 }
 
 /** Reads the body of an OpenAPI 3 operation. */
-export function takeRequestBody(
+export function readRequestBody(
   document: JsonObject,
   given: Json | undefined,
   args: Arguments,
@@ -160,7 +160,7 @@ export function takeRequestBody(
 /**
  * Reads the body of a Swagger 2 operation: one parameter that is the body, or several that are the fields of a form.
  */
-export function takeOldBody(
+export function readSwagger2Body(
   document: JsonObject,
   parameters: readonly JsonObject[],
   consumes: readonly Json[],

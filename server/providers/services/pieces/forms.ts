@@ -1,8 +1,8 @@
 import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
 import type { AuthField } from '../openapi/index.ts'
-import { holdsSecret } from './holders.ts'
 import type { PieceAction, PieceAuth, PieceForms, PieceTrigger } from './index.ts'
+import { receivesSecret } from './secret-pieces.ts'
 
 // Converts the description of a piece to forms. The description is untrusted: every part is checked, and parts that
 // cannot be understood are left out.
@@ -271,7 +271,7 @@ export function formsOf(piece: string, service: string, described: JsonObject): 
     description: textOf(described.description, 500) || title,
     auth: auth.map((one) => ({
       ...one,
-      ...(holdsSecret(piece) && { title: `${one.title} (the code of this piece is given the secret itself)` }),
+      ...(receivesSecret(piece) && { title: `${one.title} (the code of this piece is given the secret itself)` }),
     })),
     credential_required: listOf(described.auth).some(({ required }) => required === true),
     actions,

@@ -1,10 +1,9 @@
 import { join } from 'node:path'
 import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
-import type { OutgoingCredential, Veiled } from '#platform/outgoing/credential'
-import type { Exchanged, Witness } from '#platform/wall/egress'
+import type { OutgoingCredential, PlaceholderCredential } from '#platform/outgoing/credential'
+import type { RecordExchange, RecordedExchange } from '#platform/wall/egress'
 import type { Wall } from '#platform/wall/wall'
-import { holdsSecret, transportOf } from './holders.ts'
 import {
   type PieceAnswer,
   type PieceCredential,
@@ -14,6 +13,7 @@ import {
   type PiecePackage,
   type PieceRequest,
 } from './index.ts'
+import { receivesSecret, transportOf } from './secret-pieces.ts'
 import type { PieceSource } from './source.ts'
 
 // Calls pieces behind the wall. A warm process serves one piece of one workspace, with one credential.
@@ -35,8 +35,8 @@ export type PieceCall = {
    * `witness` is notified of each response of the vendor. `replay` contains responses that the piece gets instead of
    * sending requests.
    */
-  witness?: Witness | undefined
-  replay?: readonly Exchanged[] | undefined
+  witness?: RecordExchange | undefined
+  replay?: readonly RecordedExchange[] | undefined
 }
 
 export type PieceRunner = {
@@ -67,7 +67,7 @@ export function makePieceRunner({ wall, source }: { wall: Pick<Wall, 'call'>; so
   }
 }
 
-function veilOf(credential: OutgoingCredential, service: string): Veiled {
+function veilOf(credential: OutgoingCredential, service: string): PlaceholderCredential {
   const veiled = credential.veiled?.()
   if (!veiled) throw new PieceFailure(`the credential "${credential.name}" cannot be used with a piece`)
   if (veiled.kind === 'piece' && veiled.config.service !== service)
@@ -81,9 +81,9 @@ const textsOf = (values: unknown): Record<string, string> =>
     : {}
 
 /** Returns the credential in the format of pieces. */
-export function authOf({ name }: PiecePackage, veiled: Veiled): PieceCredential {
+export function authOf({ name }: PiecePackage, veiled: PlaceholderCredential): PieceCredential {
   const { kind, config } = veiled
-  const given = holdsSecret(name) ? veiled.reveal() : veiled.placeholders
+  const given = receivesSecret(name) ? veiled.reveal() : veiled.placeholders
   switch (kind) {
     case 'piece':
       return { type: String(config.auth ?? 'CUSTOM_AUTH'), values: { ...textsOf(config.values), ...given } }

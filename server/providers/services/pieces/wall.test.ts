@@ -10,7 +10,7 @@ import type { JsonObject } from '#model/definition'
 import { makeMask } from '#platform/outgoing/mask'
 import { makeOutgoing, type Outgoing } from '#platform/outgoing/outgoing'
 import type { WallFailure } from '#platform/wall/failure'
-import { makeVeil } from '#platform/wall/veil'
+import { makePlaceholderCredential } from '#platform/wall/placeholders'
 import { makeWall, type Wall, type WallAnswer } from '#platform/wall/wall'
 
 // A hostile piece behind the wall tries every known way out. Each must fail.
@@ -93,7 +93,7 @@ afterAll(async () => {
 })
 
 const veil = () =>
-  makeVeil(
+  makePlaceholderCredential(
     { kind: 'piece', config: {}, secrets: { value: SECRET } },
     {
       name: 'hostile',

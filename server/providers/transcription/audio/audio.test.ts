@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { encodeMp3, encodeWav } from '#providers/speech/encode'
 import { ProviderProblem } from '#providers/speech/problem'
-import { isWhole } from '#test/harness/slow'
+import { isSlowRun } from '#test/harness/slow'
 import { decodeAudio } from './decode.ts'
 import { makeResampler } from './resample.ts'
 
@@ -194,7 +194,7 @@ test('damaged files are decoded or refused, without any other error', async () =
     return seed % below
   }
   const outcomes = { decoded: 0, refused: 0 }
-  const rounds = isWhole ? 60 : 15
+  const rounds = isSlowRun ? 60 : 15
   for (const original of [wav, mp3, ogg, webm]) {
     for (let round = 0; round < rounds; round++) {
       const damaged = edited(original, (b) => {

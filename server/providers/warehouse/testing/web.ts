@@ -2,13 +2,13 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 
-export type Asked = { method: string; url: URL; headers: IncomingMessage['headers']; body: Buffer }
-export type StandIn = { port: number; asked: Asked[]; close(): Promise<void> }
-export type Answering = (asked: Asked, response: ServerResponse) => void
+export type RecordedRequest = { method: string; url: URL; headers: IncomingMessage['headers']; body: Buffer }
+export type StandIn = { port: number; asked: RecordedRequest[]; close(): Promise<void> }
+export type RequestHandler = (asked: RecordedRequest, response: ServerResponse) => void
 
 /** A small server that records its requests, for stand-ins of vendors with an HTTP interface. */
-export async function serve(answer: Answering, tls?: { key: string; cert: string }): Promise<StandIn> {
-  const asked: Asked[] = []
+export async function serve(answer: RequestHandler, tls?: { key: string; cert: string }): Promise<StandIn> {
+  const asked: RecordedRequest[] = []
   const onRequest = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const parts: Buffer[] = []
     for await (const part of request) parts.push(part as Buffer)

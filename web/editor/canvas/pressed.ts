@@ -1,6 +1,0 @@
-import type { Point } from '../document/document.ts'
-
-export type What = { kind: 'node'; id: string } | { kind: 'edge'; id: string } | { kind: 'pane' }
-
-/** The target of a right click, with its position on the screen and on the canvas. */
-export type Pressed = { screen: Point; at: Point } & What

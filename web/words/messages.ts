@@ -1,0 +1,33 @@
+import { inConsoleWords, makeMessageTranslator as makeSaying, type Translate } from '#model/translate-messages'
+import { t } from './language.ts'
+import { checkTexts, expressionTexts, libraryTexts, problemTexts, runTexts } from './service-texts.ts'
+
+// The messages of the service, in the words and the language of the console.
+
+const texts = [...problemTexts, ...runTexts, ...checkTexts, ...expressionTexts, ...libraryTexts]
+
+export function makeConsoleTranslator(translate: Translate): (text: string) => string {
+  const say = makeSaying(translate, texts, inConsoleWords)
+  return (text) => {
+    const at = / \(at character (\d+)\)/.exec(text)
+    const meant = /; did you mean "([^"]+)"\?$/.exec(text)
+    const rest = text.slice(0, meant?.index ?? text.length).replace(at?.[0] ?? '', '')
+    return [
+      say(rest),
+      at ? ` ${translate('(at character {0})', [at[1]])}` : '',
+      meant ? translate('; did you mean "{0}"?', [meant[1]]) : '',
+    ].join('')
+  }
+}
+
+/** Translates a message of the service; any other text is unchanged. */
+export const translateMessage = makeConsoleTranslator(t)
+
+type Notice = { kind: string; title: string; body: string | null }
+
+/**
+ * Translates a notice. Notices of the service have a kind such as `approval.requested`; texts written by people are
+ * unchanged.
+ */
+export const translateNotice = ({ kind, title, body }: Notice): Pick<Notice, 'title' | 'body'> =>
+  kind.includes('.') ? { title: translateMessage(title), body: body && translateMessage(body) } : { title, body }
