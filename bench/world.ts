@@ -26,8 +26,8 @@ export function startBenchService(database: BenchDatabase, role = 'all'): Promis
         base,
         child,
         memory: () =>
-          new Promise((told) => {
-            child.once('message', (figures) => told(figures as { rss: number; heap: number }))
+          new Promise((report) => {
+            child.once('message', (figures) => report(figures as { rss: number; heap: number }))
             child.send('memory')
           }),
         stop: () => child.disconnect(),

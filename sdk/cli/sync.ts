@@ -275,8 +275,8 @@ async function pushOne(
     const missing = error.errors.filter(({ message }) => !(dryRun && isComing(message, coming)))
     if (dryRun && error.errors.length > 0 && missing.length === 0)
       return { ...line, outcome: found ? 'changed' : 'created', message: 'after the workflows it starts' }
-    const told = missing.map(({ path, message }) => `${path} ${message}`)
-    return { ...line, outcome: 'failed', message: [error.message, ...told].join('; ') }
+    const messages = missing.map(({ path, message }) => `${path} ${message}`)
+    return { ...line, outcome: 'failed', message: [error.message, ...messages].join('; ') }
   }
 }
 

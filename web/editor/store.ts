@@ -96,7 +96,7 @@ export function makeEditorStore(options: {
   const listeners = new Set<() => void>()
   const set = (more: Partial<EditorState>): void => {
     state = { ...state, ...more }
-    for (const tell of listeners) tell()
+    for (const notify of listeners) notify()
   }
   /** Leaves a map and clears a selection that no longer exist after an undo. */
   const settle = (history: History<Doc>): Partial<EditorState> => {

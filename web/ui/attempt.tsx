@@ -2,7 +2,7 @@ import { type ReactNode, useState } from 'react'
 import { HeddleProblem } from '#sdk/problems'
 import { Button } from './button.tsx'
 
-const told = (error: unknown): string => {
+const errorText = (error: unknown): string => {
   if (error instanceof HeddleProblem)
     return [error.message, ...error.errors.slice(0, 5).map(({ path, message }) => `${path} ${message}`)].join(' ')
   return error instanceof Error ? error.message : String(error)
@@ -20,7 +20,7 @@ export function useAttempt(): Attempt {
     try {
       await run()
     } catch (error) {
-      setProblem(told(error))
+      setProblem(errorText(error))
     } finally {
       setPending(false)
     }

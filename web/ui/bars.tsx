@@ -19,7 +19,7 @@ export function Bars({
   className?: string
 }) {
   const most = Math.max(1, ...columns.map(({ parts }) => sum(parts)))
-  const told = columns.filter(({ parts }) => sum(parts) > 0)
+  const filled = columns.filter(({ parts }) => sum(parts) > 0)
   return (
     <figure className="m-0">
       <div aria-hidden className={cx('flex items-end gap-px sm:gap-0.5', className ?? 'h-28')}>
@@ -56,7 +56,7 @@ export function Bars({
       </div>
       <figcaption className="sr-only">
         {label}:{' '}
-        {told
+        {filled
           .map(
             ({ label: at, parts }) => `${at}: ${names.map((name, index) => `${parts[index] ?? 0} ${name}`).join(', ')}`,
           )

@@ -11,7 +11,7 @@ function subscribe(listener: () => void): () => void {
   listeners.add(listener)
   timer ??= setInterval(() => {
     current = Date.now()
-    for (const tell of listeners) tell()
+    for (const notify of listeners) notify()
   }, 1000)
   return () => {
     listeners.delete(listener)

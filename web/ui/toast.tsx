@@ -6,28 +6,28 @@ import { messageOf } from './messages.ts'
 export type ToastMessage = { kind: 'done' | 'tell' | 'failed'; title: string; description?: string | undefined }
 
 const waiting: ToastMessage[] = []
-let show: ((told: ToastMessage) => void) | undefined
+let show: ((message: ToastMessage) => void) | undefined
 let wake = (): void => {}
 
-function tell(told: ToastMessage): void {
-  if (show) show(told)
+function showMessage(message: ToastMessage): void {
+  if (show) show(message)
   else {
-    waiting.push(told)
+    waiting.push(message)
     wake()
   }
 }
 
 /** `toast.done('Saved')`, `toast.failed('Not saved', error)` */
 export const toast = {
-  done: (title: string, description?: string): void => tell({ kind: 'done', title, description }),
-  tell: (title: string, description?: string): void => tell({ kind: 'tell', title, description }),
+  done: (title: string, description?: string): void => showMessage({ kind: 'done', title, description }),
+  tell: (title: string, description?: string): void => showMessage({ kind: 'tell', title, description }),
   failed: (title: string, error?: unknown): void =>
-    tell({ kind: 'failed', title, description: error === undefined ? undefined : messageOf(error) }),
+    showMessage({ kind: 'failed', title, description: error === undefined ? undefined : messageOf(error) }),
 }
 
-export function connectToaster(next: (told: ToastMessage) => void): () => void {
+export function connectToaster(next: (message: ToastMessage) => void): () => void {
   show = next
-  for (const told of waiting.splice(0)) next(told)
+  for (const message of waiting.splice(0)) next(message)
   return () => {
     show = undefined
   }

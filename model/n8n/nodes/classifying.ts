@@ -66,7 +66,7 @@ function classified(
 ): Exit[] {
   const { input } = step
   const { args, credential } = modelOf(step)
-  const about = categories.map(({ name, about: told }) => `${name}: ${told}`).join('\n')
+  const about = categories.map(({ name, about: description }) => `${name}: ${description}`).join('\n')
   const asked = ({ scope, add }: Place): Out => {
     const id = add(
       'llm.extract',

@@ -32,7 +32,7 @@ function asked({ add }: Place, url: string, parts: Json[], credential: Credentia
 }
 
 /** Returns the model's text about a file, wrapped as n8n does. */
-function told(step: Step, at: Place, credential: Credential, urls: Json | undefined, otherwise: string): Out {
+function answerAbout(step: Step, at: Place, credential: Credential, urls: Json | undefined, otherwise: string): Out {
   const { p } = step
   const file = filePart(at, givenFile(step, at, urls))
   const text = p.text === undefined || p.text === '' ? otherwise : step.text(p.text, at.scope, 'text')
@@ -91,13 +91,13 @@ export function geminiMedia(
       )
     }
     case 'audio:transcribe':
-      return step.each((at) => told(step, at, credential, p.audioUrls, 'Generate a transcript of the speech'))
+      return step.each((at) => answerAbout(step, at, credential, p.audioUrls, 'Generate a transcript of the speech'))
     case 'audio:analyze':
-      return step.each((at) => told(step, at, credential, p.audioUrls, "What's in this audio?"))
+      return step.each((at) => answerAbout(step, at, credential, p.audioUrls, "What's in this audio?"))
     case 'document:analyze':
-      return step.each((at) => told(step, at, credential, p.documentUrls, "What's in this document?"))
+      return step.each((at) => answerAbout(step, at, credential, p.documentUrls, "What's in this document?"))
     case 'video:analyze':
-      return step.each((at) => told(step, at, credential, p.videoUrls, "What's in this video?"))
+      return step.each((at) => answerAbout(step, at, credential, p.videoUrls, "What's in this video?"))
     default:
       return undefined
   }

@@ -136,7 +136,7 @@ describe('the access check of a route', () => {
     expect(await of(rules.andOperator(rules.owner('company')))).toBe(both)
   })
 
-  test.each<[string, Record<string, string>, Standings]>([
+  test.each<[string, Record<string, string>, AccessLevelFinders]>([
     ['no area is registered for the kind', { workflow_id: 'wf_1' }, {}],
     ['the path contains no id', {}, { workflow: async () => 'owner' }],
   ])('throws an internal error if %s', async (_what, params, accessLevels) => {

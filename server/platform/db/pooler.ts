@@ -34,9 +34,9 @@ async function withTwo<T>(address: string, work: (one: pg.Client, other: pg.Clie
  */
 export const poolingOf = (address: string): Promise<Pooling> =>
   withTwo(address, async (one, other) => {
-    const told = (one as unknown as { processID: number }).processID
+    const processId = (one as unknown as { processID: number }).processID
     let before = await backendOf(one)
-    if (told === before) return 'none'
+    if (processId === before) return 'none'
     for (let round = 0; round < ROUNDS; round += 1) {
       await other.query('begin')
       const meanwhile = await backendOf(other)

@@ -32,7 +32,7 @@ export type RateLimiter = {
    */
   hold(limit: Limit, key: string): Promise<HeldToken>
   /** Calls `tell` for every token that is taken. A negative number means that tokens are given back. */
-  onSpent(tell: (bucket: string, tokens: number) => void): void
+  onSpent(report: (bucket: string, tokens: number) => void): void
   /**
    * Counts tokens that other processes took. Together they may have taken more than available; the bucket then stays
    * empty for longer.
@@ -78,8 +78,8 @@ export function makeRateLimiter(now: () => number = () => performance.now()): Ra
   return {
     take: (limit, key) => judge(limit, key, 1),
     peek: (limit, key) => judge(limit, key, 0),
-    onSpent(tell) {
-      spent = tell
+    onSpent(report) {
+      spent = report
     },
     spend(id, tokens) {
       const limit = byName.get(id.slice(0, id.indexOf(':')))

@@ -3,11 +3,11 @@ import { makeRetryAfter } from './retry-after.ts'
 
 test('the retry time grows with the number of refusals, up to half a minute', () => {
   let now = 0
-  const patience = makeRetryAfter(() => now)
+  const retryAfter = makeRetryAfter(() => now)
   const refuse = (times: number): number => {
-    let told = 0
-    for (let n = 0; n < times; n++) told = patience.retryAfterS()
-    return told
+    let seconds = 0
+    for (let n = 0; n < times; n++) seconds = retryAfter.retryAfterS()
+    return seconds
   }
   expect(refuse(500)).toBe(1)
   expect(refuse(1)).toBe(2)

@@ -278,8 +278,8 @@ function notServed(refusal: Refusal): SandboxFailure {
 
 function toResult({ header, body }: Frame<SandboxReply>): SandboxResult {
   const logs = Array.isArray(header.logs) ? header.logs.map(String) : []
-  const told: unknown[] = Array.isArray(header.levels) ? header.levels : []
-  const levels = logs.map((_, at) => LOG_LEVELS.find((level) => level === told[at]) ?? 'info')
+  const sentLevels: unknown[] = Array.isArray(header.levels) ? header.levels : []
+  const levels = logs.map((_, at) => LOG_LEVELS.find((level) => level === sentLevels[at]) ?? 'info')
   const written = { logs, levels }
   if (!header.ok) throw new SandboxFailure(String(header.code), String(header.message), written)
   const output = JSON.parse(body) as Json

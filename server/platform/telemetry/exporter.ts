@@ -12,7 +12,7 @@ const MAX_WAITING = 20_000
 const MAX_BATCH = 2_000
 const MAX_ANSWER = 64 * 1024
 const ANSWER_WITHIN = 10 * SECOND
-const TELL_EVERY = 60 * SECOND
+const WARN_EVERY = 60 * SECOND
 
 export type ExporterOptions = {
   /** The base URL, without `/v1/traces`. */
@@ -30,7 +30,7 @@ export function makeExporter(options: ExporterOptions) {
   const fetch = makeBoundedFetch({ maxBytes: MAX_ANSWER, timeoutMs: ANSWER_WITHIN })
   let waiting: Span[] = []
   let dropped = 0
-  let told = Number.NEGATIVE_INFINITY
+  let warnedAt = Number.NEGATIVE_INFINITY
   let sending: Promise<void> = Promise.resolve()
   let isQueued = false
 
@@ -45,8 +45,8 @@ export function makeExporter(options: ExporterOptions) {
   }
 
   const complain = (error: unknown): void => {
-    if (performance.now() - told < TELL_EVERY) return
-    told = performance.now()
+    if (performance.now() - warnedAt < WARN_EVERY) return
+    warnedAt = performance.now()
     log.warn({ err: error, dropped }, 'telemetry could not be sent')
   }
 

@@ -189,7 +189,7 @@ function startChild(
   let started: WalledChild | undefined
   let egress: Egress | undefined
   let noise = ''
-  let heard = 0
+  let noiseBytes = 0
   const listeners: (() => void)[] = []
   const lines = makeLines()
 
@@ -223,9 +223,9 @@ function startChild(
     started.process.once('error', over)
     started.process.once('close', over)
     started.errors.on('data', (chunk: Buffer) => {
-      heard += chunk.length
+      noiseBytes += chunk.length
       if (noise.length < KEPT_NOISE) noise += chunk.toString('utf8').slice(0, KEPT_NOISE)
-      if (heard > MAX_NOISE) end()
+      if (noiseBytes > MAX_NOISE) end()
     })
     lines.read(started.answers, end)
     if (protocol.hello !== undefined) started.input.write(`${protocol.hello}\n`)

@@ -38,9 +38,9 @@ const claimsOf = (message: string, wants: Want[], known: JsonObject, place: Plac
     const score = isPlainQuestion(message, candidate.from) ? candidate.score * 0.7 : candidate.score
     return [{ ...candidate, score, want: label.want }]
   })
-  const told = new Set(labelled.filter(({ named, score }) => named && score >= 0.9).map(({ want }) => want))
+  const labelledWants = new Set(labelled.filter(({ named, score }) => named && score >= 0.9).map(({ want }) => want))
   const found = wants
-    .filter((want) => !told.has(want))
+    .filter((want) => !labelledWants.has(want))
     .flatMap((want) => distinct(read(scanned, want, place)).map((candidate): Claim => ({ ...candidate, want })))
   const isFitting = ({ want, value }: Claim): boolean => spend(place.effort, 2 + want.size / 50) && fits(want, value)
   return [...labelled, ...found]

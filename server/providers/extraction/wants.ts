@@ -187,8 +187,8 @@ export const wantOf = (requirement: Requirement, effort: Effort): Want => {
   const schema = requirement.schema ?? {}
   const options = optionsOf(schema, effort)
   const title = textOf(schema.title).slice(0, MAX_NAME_LENGTH)
-  const told = [requirement.description ?? '', textOf(schema.description)]
-  const description = told.map((text) => text.slice(0, MAX_TEXT_LENGTH)).join(' ')
+  const descriptions = [requirement.description ?? '', textOf(schema.description)]
+  const description = descriptions.map((text) => text.slice(0, MAX_TEXT_LENGTH)).join(' ')
   const name = requirement.name.slice(0, MAX_NAME_LENGTH)
   const words = nameWords(name)
   const about = new Set([...contentStems(name), ...contentStems(title), ...contentStems(description)])

@@ -17,10 +17,10 @@ export const modelProblemOf = (error: unknown, secret: string | null): ModelProb
     return new ModelProblem('provider_unavailable', 'the language model gave an unreadable answer')
   const status = call.statusCode
   if (status === undefined) return new ModelProblem('provider_unavailable', 'the language model cannot be reached')
-  const told = toldBy(call, secret)
+  const vendorReason = vendorReasonOf(call, secret)
   if (status === 429 || status === 529) {
     const retryAfterMs = retryAfterOf(call)
-    if (told === 'insufficient_quota')
+    if (vendorReason === 'insufficient_quota')
       return new ModelProblem('provider_refused', 'the account at the language model provider has no credit left')
     return new ModelProblem(
       'provider_busy',
@@ -33,7 +33,7 @@ export const modelProblemOf = (error: unknown, secret: string | null): ModelProb
   if (status === 408 || status === 409 || status >= 500)
     return new ModelProblem('provider_unavailable', `the language model provider answered with status ${status}`)
   if (status < 400) return new ModelProblem('provider_unavailable', 'the language model gave an unreadable answer')
-  const because = told === undefined ? '' : ` (${told})`
+  const because = vendorReason === undefined ? '' : ` (${vendorReason})`
   return new ModelProblem(
     'provider_refused',
     `the language model provider refused the request with status ${status}${because}`,
@@ -49,7 +49,7 @@ const apiCallIn = (error: unknown): APICallError | undefined => {
   return undefined
 }
 
-const toldBy = (call: APICallError, secret: string | null): string | undefined => {
+const vendorReasonOf = (call: APICallError, secret: string | null): string | undefined => {
   const body = call.data as { error?: { code?: unknown; type?: unknown; status?: unknown } } | undefined
   const words = [body?.error?.code, body?.error?.type, body?.error?.status]
   return words.find(

@@ -31,11 +31,11 @@ const isFailed = ({ status, body }: ServiceAnswer, errors: Errors): boolean => {
 function waitOf({ headers, body }: ServiceAnswer, rate: NonNullable<Errors['rate']>, now: number): number | undefined {
   const asked = retryAfterS(headers['retry-after'], headers.date, now)
   if (asked !== undefined) return asked
-  const told = rate.after === undefined ? undefined : Number(valueAt(body, rate.after))
+  const fromBody = rate.after === undefined ? undefined : Number(valueAt(body, rate.after))
   const given = rate.reset && headers[rate.reset.header]
   const seconds = given === undefined ? undefined : Number(given)
   const wait =
-    told ??
+    fromBody ??
     (seconds === undefined || rate.reset === undefined
       ? undefined
       : rate.reset.as === 'epoch'

@@ -115,7 +115,7 @@ async function connect(token: string, target: Target, proxyUrl: string): Promise
   return client
 }
 
-const told = (error: unknown): WarehouseFailure =>
+const toFailure = (error: unknown): WarehouseFailure =>
   new WarehouseFailure((error as { code?: number }).code === 401 ? 'sign_in' : 'read', messageOf(error))
 
 export function makeBigquery(outgoing: Outgoing): Warehouse {
@@ -147,7 +147,7 @@ export function makeBigquery(outgoing: Outgoing): Warehouse {
       }
       return { columns, pages: pages() }
     }
-    return queryOverProxy(proxy, wanted, { end: async () => {}, run, told })
+    return queryOverProxy(proxy, wanted, { end: async () => {}, run, toFailure })
   }
 
   return {

@@ -44,7 +44,7 @@ function webOf(config: JsonObject): Web {
 /** ClickHouse's error codes for a refused sign-in. */
 const SIGN_IN = new Set(['516', '192', '193', '194', '497'])
 
-function told(error: unknown): WarehouseFailure {
+function toFailure(error: unknown): WarehouseFailure {
   if (error instanceof WarehouseFailure) return error
   return new WarehouseFailure(
     SIGN_IN.has(String((error as { code?: string }).code)) ? 'sign_in' : 'read',
@@ -153,7 +153,7 @@ export function makeClickhouse(reach: TargetAccess): Warehouse {
             yield value.map((row) => toRow(row.json()))
           }
         } catch (error) {
-          throw told(error)
+          throw toFailure(error)
         } finally {
           await client.close()
         }
@@ -164,7 +164,7 @@ export function makeClickhouse(reach: TargetAccess): Warehouse {
       }
     } catch (error) {
       await client.close()
-      throw told(error)
+      throw toFailure(error)
     }
   }
 

@@ -38,7 +38,7 @@ const webOf = (config: JsonObject): Web => ({
   ...(typeof config.ca === 'string' && { ca: config.ca }),
 })
 
-function told(error: unknown): WarehouseFailure {
+function toFailure(error: unknown): WarehouseFailure {
   const refused = /\b(401|403)\b|unauthori[sz]ed|invalid.*token|forbidden/i.test(
     `${(error as { statusCode?: number }).statusCode ?? ''} ${messageOf(error)}`,
   )
@@ -138,7 +138,7 @@ export function makeDatabricks(reach: TargetAccess): Warehouse {
       }
       return { columns: names.map((name) => ({ name, type: '' })), pages: pages() }
     }
-    return queryOverProxy(proxy, wanted, { end: endOf(client), run, told })
+    return queryOverProxy(proxy, wanted, { end: endOf(client), run, toFailure })
   }
 
   async function execute(target: Target, work: Work): Promise<Executed> {
@@ -147,7 +147,7 @@ export function makeDatabricks(reach: TargetAccess): Warehouse {
     const proxy = await openProxy(reach, webOf(target.config))
     return executeOverProxy(proxy, work, endOf(client), async () => {
       const session = await openSession(client, proxy, target, timeoutMs).catch((error: unknown) => {
-        const { step, message } = told(error)
+        const { step, message } = toFailure(error)
         throw new WarehouseFailure(step === 'sign_in' ? step : 'connect', message)
       })
       const run = async ({ text, params }: Statement): Promise<number | null> => {

@@ -67,7 +67,7 @@ const inOneLine = (message: string): string =>
     .replaceAll(/\s*\n\s*/g, ' ')
     .slice(0, 500)
 
-const told = (step: 'connect' | 'read', error: unknown): WarehouseFailure =>
+const toFailure = (step: 'connect' | 'read', error: unknown): WarehouseFailure =>
   error instanceof WarehouseFailure ? error : new WarehouseFailure(step, inOneLine((error as Error).message))
 
 const WRITES = new Set([
@@ -94,7 +94,7 @@ async function runOne(connection: DuckDBConnection, { text, params }: Statement)
 /** Runs all statements in one transaction, while no other process has the database open. */
 export async function executeDuckdb(file: string, work: Work): Promise<Executed> {
   const instance = await whenFree(() => DuckDBInstance.create(file, settings), work).catch((error: unknown) => {
-    throw told('connect', error)
+    throw toFailure('connect', error)
   })
   try {
     const connection = await connect(instance)
@@ -132,7 +132,7 @@ async function start(connection: DuckDBConnection, { text, params = [] }: Query)
 
 export async function runDuckdb(file: string | null, query: Query): Promise<QueryResult> {
   const instance = await open(file, query).catch((error: unknown) => {
-    throw told('connect', error)
+    throw toFailure('connect', error)
   })
   try {
     const connection = await connect(instance)
@@ -154,7 +154,7 @@ export async function runDuckdb(file: string | null, query: Query): Promise<Quer
           if (left <= 0) return
         }
       } catch (error) {
-        throw told('read', error)
+        throw toFailure('read', error)
       } finally {
         connection.closeSync()
         instance.closeSync()
@@ -163,6 +163,6 @@ export async function runDuckdb(file: string | null, query: Query): Promise<Quer
     return { columns: names.map((name, index) => ({ name, type: types[index]!.toLowerCase() })), pages: pages() }
   } catch (error) {
     instance.closeSync()
-    throw told('read', error)
+    throw toFailure('read', error)
   }
 }

@@ -146,7 +146,7 @@ async function runQuery(connection: Connection, query: Query): Promise<QueryResu
     signal.removeEventListener('abort', stop)
     connection.destroy()
   }
-  const told = (error: unknown): WarehouseFailure =>
+  const toFailure = (error: unknown): WarehouseFailure =>
     error instanceof WarehouseFailure
       ? error
       : new WarehouseFailure('read', signal.aborted ? 'it was cancelled' : messageOf(error))
@@ -173,7 +173,7 @@ async function runQuery(connection: Connection, query: Query): Promise<QueryResu
       try {
         yield* limited(readRows(stream, names, exact), limit)
       } catch (error) {
-        throw told(error)
+        throw toFailure(error)
       } finally {
         close()
       }
@@ -181,7 +181,7 @@ async function runQuery(connection: Connection, query: Query): Promise<QueryResu
     return { columns, pages: pages() }
   } catch (error) {
     close()
-    throw told(error)
+    throw toFailure(error)
   }
 }
 

@@ -193,7 +193,7 @@ async function runQuery(client: pg.Client, { text, params, limit, timeoutMs, sig
     signal.removeEventListener('abort', stop)
     await client.end().catch(() => {})
   }
-  const told = (error: unknown): WarehouseFailure =>
+  const toFailure = (error: unknown): WarehouseFailure =>
     error instanceof WarehouseFailure
       ? error
       : new WarehouseFailure('read', signal.aborted ? 'it was cancelled' : messageOf(error))
@@ -214,7 +214,7 @@ async function runQuery(client: pg.Client, { text, params, limit, timeoutMs, sig
       try {
         yield* limited(fetchPages(client, names, first.rows, limit), limit)
       } catch (error) {
-        throw told(error)
+        throw toFailure(error)
       } finally {
         await close()
       }
@@ -222,7 +222,7 @@ async function runQuery(client: pg.Client, { text, params, limit, timeoutMs, sig
     return { columns, pages: pages() }
   } catch (error) {
     await close()
-    throw told(error)
+    throw toFailure(error)
   }
 }
 

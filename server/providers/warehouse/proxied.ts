@@ -11,24 +11,24 @@ export type Session<T> = {
   end(): Promise<unknown>
   run(): Promise<T>
   /** Converts an error of the vendor's client. */
-  told(error: unknown): WarehouseFailure
+  toFailure(error: unknown): WarehouseFailure
 }
 
-const failureOf = (error: unknown, told: (error: unknown) => WarehouseFailure): WarehouseFailure =>
-  error instanceof WarehouseFailure ? error : told(error)
+const failureOf = (error: unknown, toFailure: (error: unknown) => WarehouseFailure): WarehouseFailure =>
+  error instanceof WarehouseFailure ? error : toFailure(error)
 
 /** Runs a query. The client is closed after the last page was read or the reader stopped. */
 export async function queryOverProxy(
   proxy: GuardedProxy,
   query: Pick<Query, 'limit' | 'signal' | 'timeoutMs'>,
-  { end, run, told }: Session<QueryResult>,
+  { end, run, toFailure }: Session<QueryResult>,
 ): Promise<QueryResult> {
   const close = closeWhenOver(proxy, query, end)
   async function* pagesOf({ pages }: QueryResult): AsyncGenerator<JsonObject[]> {
     try {
       yield* pages
     } catch (error) {
-      throw failureOf(error, told)
+      throw failureOf(error, toFailure)
     } finally {
       await close()
     }
@@ -38,7 +38,7 @@ export async function queryOverProxy(
     return { columns: result.columns, pages: limited(pagesOf(result), query.limit) }
   } catch (error) {
     await close()
-    throw failureOf(error, told)
+    throw failureOf(error, toFailure)
   }
 }
 

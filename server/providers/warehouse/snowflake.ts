@@ -41,7 +41,7 @@ function webOf(config: JsonObject): Web {
 
 type Snowflake = typeof import('snowflake-sdk')
 
-function told(error: unknown): WarehouseFailure {
+function toFailure(error: unknown): WarehouseFailure {
   const { code } = error as { code?: unknown }
   // 390xxx: the session or the credential; 394xxx: the second factor.
   return new WarehouseFailure(/^39[04]\d{3}$/.test(String(code)) ? 'sign_in' : 'read', messageOf(error))
@@ -153,7 +153,7 @@ export function makeSnowflake(reach: TargetAccess): Warehouse {
       const columns = found.map((column, index) => ({ name: names[index]!, type: column.getType() }))
       return { columns, pages: readRows(statement.streamRows() as Readable, names) }
     }
-    return queryOverProxy(proxy, wanted, { end: endOf(connection), run: read, told })
+    return queryOverProxy(proxy, wanted, { end: endOf(connection), run: read, toFailure })
   }
 
   return {

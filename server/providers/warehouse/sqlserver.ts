@@ -88,7 +88,7 @@ async function runQuery(connection: Connection, { text, params, limit, signal }:
     signal.removeEventListener('abort', stop)
     connection.close()
   }
-  const told = (error: unknown): WarehouseFailure =>
+  const toFailure = (error: unknown): WarehouseFailure =>
     error instanceof WarehouseFailure
       ? error
       : new WarehouseFailure('read', signal.aborted ? 'it was cancelled' : messageOf(error))
@@ -141,7 +141,7 @@ async function runQuery(connection: Connection, { text, params, limit, signal }:
           yield page.map((cells) => rowOf(names, cells))
         }
       } catch (error) {
-        throw told(error)
+        throw toFailure(error)
       } finally {
         rows = []
         close()
@@ -150,7 +150,7 @@ async function runQuery(connection: Connection, { text, params, limit, signal }:
     return { columns: names.map((name, at) => ({ name, type: types[at] ?? '' })), pages: pages() }
   } catch (error) {
     close()
-    throw told(error)
+    throw toFailure(error)
   }
 }
 

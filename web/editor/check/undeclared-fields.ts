@@ -44,9 +44,9 @@ function visitValue(value: Json, path: GraphPath, place: string, reading: Readin
   if (typeof value !== 'object' || value === null) return
   if (isReferenceValue(value)) {
     const parsed = parseReference(value.$ref)
-    if (parsed.ok) tell(parsed.segments.map(String), path, place, reading, isList)
+    if (parsed.ok) report(parsed.segments.map(String), path, place, reading, isList)
   } else if (isCelValue(value)) {
-    for (const names of namesIn(value.$cel)) tell(names, path, place, reading)
+    for (const names of namesIn(value.$cel)) report(names, path, place, reading)
   } else if (Array.isArray(value)) {
     for (const [index, item] of value.entries()) visitValue(item, path, at(place, index), reading)
   } else for (const [key, item] of Object.entries(value)) visitValue(item, path, at(place, key), reading)
@@ -56,7 +56,7 @@ function visitValue(value: Json, path: GraphPath, place: string, reading: Readin
  * Reports an undeclared field. `must`: reports it even if no input is declared at all, because the value must be a
  * list.
  */
-function tell(names: readonly string[], path: GraphPath, place: string, reading: Reading, must = false): void {
+function report(names: readonly string[], path: GraphPath, place: string, reading: Reading, must = false): void {
   const [root, first, second, third] = names
   if (root === 'input' && first !== undefined) {
     const declared = declaredFields(reading.doc.inputs)

@@ -31,16 +31,16 @@ export function AlertDialog({ rule, onClose }: { rule?: AlertRule | undefined; o
   const workflows = useApi('listWorkflows', { limit: 100 }, { enabled: rule === undefined })
   const [kind, setKind] = useState<AlertRule['kind']>(rule?.kind ?? 'failure_rate')
   const [mail, setMail] = useState(rule?.mail ?? false)
-  const [told, setTold] = useState(rule?.people ?? [userId])
+  const [recipients, setRecipients] = useState(rule?.people ?? [userId])
   const done = { stale: ['listAlertRules' as const], done: 'Saved', onDone: onClose }
   const create = useChange('createAlertRule', done)
   const update = useChange('updateAlertRule', done)
   const save = ({ name, threshold, workflow_id, window }: Values): Promise<unknown> => {
-    if (told.length === 0 && !rule?.channel) throw new Error('Choose at least one person.')
+    if (recipients.length === 0 && !rule?.channel) throw new Error('Choose at least one person.')
     const body = {
       name,
       mail,
-      people: told,
+      people: recipients,
       threshold: thresholdOf(kind, Number(threshold)),
       ...(hasWindow(kind) && { window_s: Number(window) }),
     }
@@ -102,8 +102,8 @@ export function AlertDialog({ rule, onClose }: { rule?: AlertRule | undefined; o
           <legend className="mb-1 text-sm font-medium">Who is notified</legend>
           <PeoplePicker
             people={people.filter(({ kind, role }) => kind === 'person' && role !== 'guest')}
-            chosen={told}
-            onChange={setTold}
+            chosen={recipients}
+            onChange={setRecipients}
             nobody="No one else is in this workspace."
           />
         </fieldset>

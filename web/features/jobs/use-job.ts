@@ -25,10 +25,10 @@ export function useLiveJob(jobId: string): LiveJob {
     const watching = watchJob(api, jobId, {
       onState: (state, reason) => setLive((now) => ({ ...now, state, reason })),
       onFrame({ type, data }) {
-        const told = data as Partial<Progress> & { last_run?: EnrichmentJob['last_run'] }
+        const update = data as Partial<Progress> & { last_run?: EnrichmentJob['last_run'] }
         switch (type) {
           case 'snapshot': {
-            const run = told.last_run
+            const run = update.last_run
             setLive((now) => ({
               ...now,
               progress: run ? { total: run.total, counts: run.counts, rate: null, estimated_end_at: null } : null,
@@ -39,8 +39,8 @@ export function useLiveJob(jobId: string): LiveJob {
             setLive((now) => ({
               ...now,
               progress: {
-                total: told.total ?? 0,
-                counts: { ...zero, pending: told.total ?? 0 },
+                total: update.total ?? 0,
+                counts: { ...zero, pending: update.total ?? 0 },
                 rate: null,
                 estimated_end_at: null,
               },
@@ -51,10 +51,10 @@ export function useLiveJob(jobId: string): LiveJob {
             setLive((now) => ({
               ...now,
               progress: {
-                total: told.total ?? now.progress?.total ?? 0,
-                counts: told.counts ?? now.progress?.counts ?? zero,
-                rate: type === 'job.finished' ? null : (told.rate ?? null),
-                estimated_end_at: type === 'job.finished' ? null : (told.estimated_end_at ?? null),
+                total: update.total ?? now.progress?.total ?? 0,
+                counts: update.counts ?? now.progress?.counts ?? zero,
+                rate: type === 'job.finished' ? null : (update.rate ?? null),
+                estimated_end_at: type === 'job.finished' ? null : (update.estimated_end_at ?? null),
               },
             }))
         }

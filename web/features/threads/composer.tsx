@@ -52,11 +52,11 @@ export function Composer({
       setPending(null)
     }
   }
-  const hear = async (): Promise<void> => {
+  const transcribe = async (): Promise<void> => {
     setPending('hearing')
     try {
-      const heard = await api.transcribeInThread({ thread_id: threadId, body: clip })
-      setText(text === '' ? heard.text : `${text} ${heard.text}`)
+      const transcript = await api.transcribeInThread({ thread_id: threadId, body: clip })
+      setText(text === '' ? transcript.text : `${text} ${transcript.text}`)
       discard()
     } catch (error) {
       toast.failed('Could not transcribe the recording', error)
@@ -85,7 +85,7 @@ export function Composer({
         <div className="flex flex-wrap items-center gap-2">
           {/* biome-ignore lint/a11y/useMediaCaption: it was just spoken by the listener */}
           <audio controls src={recording.url} className="h-9 max-w-full" aria-label="Your recording" />
-          <Button size="small" icon={FileText} pending={pending === 'hearing'} onClick={() => void hear()}>
+          <Button size="small" icon={FileText} pending={pending === 'hearing'} onClick={() => void transcribe()}>
             Transcribe
           </Button>
           <IconButton size="small" icon={X} label="Discard the recording" onClick={discard} />

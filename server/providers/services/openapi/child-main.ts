@@ -14,17 +14,17 @@ const say = async (header: FromChild, body?: Uint8Array): Promise<void> => {
 
 async function compile(bytes: Buffer, { options }: ToChild): Promise<void> {
   try {
-    const told: Promise<void>[] = []
+    const sending: Promise<void>[] = []
     const summary = compileDocument(parseDocument(bytes), options, (action) => {
       const { name, title, description, effect, method, path, ...rest } = action
-      told.push(
+      sending.push(
         say(
           { did: 'action', head: { name, title, description, effect, method, path } },
           Buffer.from(JSON.stringify(rest)),
         ),
       )
     })
-    await Promise.all(told)
+    await Promise.all(sending)
     await say({ did: 'done', summary })
   } catch (error) {
     const message = error instanceof DocumentFailure ? error.message : 'the document could not be read'

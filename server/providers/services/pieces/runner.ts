@@ -113,11 +113,11 @@ function readAnswer(answer: JsonObject): Pick<PieceAnswer, 'result' | 'written'>
     const files = (Array.isArray(answer.files) ? answer.files : []).filter(isFile)
     return { result: { output: answer.output ?? null, files }, written }
   }
-  const told = isObject(answer.error) ? answer.error : {}
+  const reported = isObject(answer.error) ? answer.error : {}
   const error: PieceError = {
-    message: isText(told.message) ? told.message.slice(0, 1_000) : 'the piece does not say why',
-    status: typeof told.status === 'number' ? told.status : undefined,
-    body: isText(told.body) && told.body !== 'null' ? told.body.slice(0, 1_000) : undefined,
+    message: isText(reported.message) ? reported.message.slice(0, 1_000) : 'the piece does not say why',
+    status: typeof reported.status === 'number' ? reported.status : undefined,
+    body: isText(reported.body) && reported.body !== 'null' ? reported.body.slice(0, 1_000) : undefined,
   }
   return { result: { error }, written }
 }

@@ -105,6 +105,6 @@ export const loudness = (samples: Float32Array): Float32Array => {
 }
 
 export const refuseSilence = (samples: Float32Array) => {
-  const heard = loudness(samples).reduce((count, level) => count + (level > SILENCE ? 1 : 0), 0)
-  if (heard < 5) throw new ProviderProblem('audio_silent', 'Nobody speaks in this audio.')
+  const loudParts = loudness(samples).reduce((count, level) => count + (level > SILENCE ? 1 : 0), 0)
+  if (loudParts < 5) throw new ProviderProblem('audio_silent', 'Nobody speaks in this audio.')
 }

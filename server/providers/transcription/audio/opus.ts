@@ -63,15 +63,15 @@ export async function* decodeOpus(
   const sound = stream.packets.filter(
     (packet) => packetSamples(packet) > 0 && packet.length <= DECODER_INPUT * options.channels,
   )
-  let heard = 0
+  let decodedSamples = 0
   try {
     for (let at = 0; at < sound.length; at += PACKETS_TOGETHER) {
       const decoded = decoder.decodeFrames(sound.slice(at, at + PACKETS_TOGETHER))
-      heard += decoded.samplesDecoded
+      decodedSamples += decoded.samplesDecoded
       if (decoded.samplesDecoded > 0) yield { channels: decoded.channelData, sampleRate: DECODED_RATE }
     }
   } finally {
     decoder.free()
   }
-  if (heard === 0) throw unreadable('None of the Opus packets in this file can be decoded.')
+  if (decodedSamples === 0) throw unreadable('None of the Opus packets in this file can be decoded.')
 }
