@@ -31,7 +31,7 @@ function fromBase64(run: Run, source: string): string {
     return run.text(decoder.decode(Uint8Array.from(binary, (char) => char.charCodeAt(0))))
   } catch (error) {
     if (error instanceof BudgetExceeded) throw error
-    throw failure('the text is not Base64 of a UTF-8 text')
+    throw failure('the text is not Base64-encoded UTF-8')
   }
 }
 
@@ -44,7 +44,7 @@ function decodeJson(run: Run, source: string): CelValue {
     throw failure('the text is not JSON')
   }
   if (measureJson(value, { depth: MAX_DECODED_DEPTH, nodes: Number.POSITIVE_INFINITY }) !== 'ok') {
-    throw failure(`JSON is nested at most ${MAX_DECODED_DEPTH} deep`)
+    throw failure(`JSON may be nested at most ${MAX_DECODED_DEPTH} levels deep`)
   }
   return value
 }
@@ -83,7 +83,7 @@ function queryOf(run: Run, value: CelValue): string {
   if (!isMap(value)) throw failure('url.query() takes a map')
   const written = Object.entries(toJson(run, value) as Record<string, Json>).flatMap(([key, item]) => {
     if (item === null) return []
-    if (typeof item === 'object') throw failure('the values of a query are texts, numbers and booleans')
+    if (typeof item === 'object') throw failure('the values of a query must be texts, numbers or booleans')
     return [`${encodeUrl(run, key)}=${encodeUrl(run, String(item))}`]
   })
   return run.text(written.join('&'))
@@ -97,7 +97,7 @@ const ENCODINGS: ReadonlyMap<string, (bytes: Uint8Array) => string> = new Map([
 
 function written(digest: Uint8Array, encoding: CelValue | undefined): string {
   const write = ENCODINGS.get(encoding === undefined ? 'hex' : text(encoding))
-  if (!write) throw failure('a digest is written as "hex", "base64" or "base64url"')
+  if (!write) throw failure('the encoding must be "hex", "base64" or "base64url"')
   return write(digest)
 }
 

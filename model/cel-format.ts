@@ -18,7 +18,7 @@ class Builder {
     this.length += piece.length
     this.run.spend(1 + (piece.length >> 3))
     if (this.length > MAX_LENGTH) {
-      throw new BudgetExceeded('expression_too_large', 'the expression makes too long a text')
+      throw new BudgetExceeded('expression_too_large', 'the expression creates a text that is too long')
     }
     this.pieces.push(piece)
   }
@@ -38,7 +38,7 @@ export function formatText(run: Run, source: string, args: CelValue[]): string {
       built.add('%')
       continue
     }
-    if (used >= args.length) throw failure('format() has fewer values than its text asks for')
+    if (used >= args.length) throw failure('format() has fewer values than placeholders')
     write(built, match[2] as string, match[1] === undefined ? 6 : Number(match[1]), args[used] as CelValue)
     used += 1
   }
@@ -56,7 +56,7 @@ function written(verb: string, precision: number, value: CelValue): string {
   if (verb === 'x' || verb === 'X') return hex(verb, value)
   if (verb === 'b' && typeof value === 'boolean') return value ? '1' : '0'
   const base = { d: 10, b: 2, o: 8 }[verb]
-  if (base === undefined) throw failure(`format() does not know "%${verb}"`)
+  if (base === undefined) throw failure(`format() does not support "%${verb}"`)
   if (typeof value !== 'number') throw failure(`%${verb} does not take a ${typeOf(value)}`)
   if (!Number.isFinite(value) && verb === 'd') return special(value)
   if (!Number.isInteger(value)) throw failure(`%${verb} takes a whole number`)
@@ -69,7 +69,7 @@ function decimal(verb: string, precision: number, value: CelValue): string {
   if (typeof value === 'string' && ['NaN', 'Infinity', '-Infinity'].includes(value)) return value
   if (typeof value !== 'number') throw failure(`%${verb} does not take a ${typeOf(value)}`)
   if (!Number.isFinite(value)) return special(value)
-  if (precision > 100) throw failure('a precision is at most 100')
+  if (precision > 100) throw failure('the precision must be at most 100')
   if (verb === 'f') return value.toFixed(precision)
   return value.toExponential(precision).replace(/e([+-])(\d)$/, 'e$10$2')
 }

@@ -88,7 +88,7 @@ export function tokensOf(text: string): Token[] {
     const double = take(DOUBLE)
     if (double) {
       const value = Number(double[0])
-      if (!Number.isFinite(value)) throw invalid(`${double[0].slice(0, 40)} is too large a number${place(start)}`)
+      if (!Number.isFinite(value)) throw invalid(`${double[0].slice(0, 40)} is too large for a number${place(start)}`)
       tokens.push({ kind: 'value', value, start })
       continue
     }
@@ -152,7 +152,7 @@ function readEscape(text: string, at: number): { value: string; length: number }
         ? Number.parseInt(source, 16)
         : Number.NaN
   if (Number.isNaN(code) || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) {
-    throw invalid(`not an escape that a text knows${place(at)}`)
+    throw invalid(`unknown escape sequence in a text${place(at)}`)
   }
   return { value: String.fromCodePoint(code), length: digits === undefined ? 4 : 2 + digits }
 }

@@ -75,7 +75,7 @@ class Parser {
 
   private made(tree: Ast): Ast {
     this.parts += 1
-    if (this.parts > MAX_PARTS) throw invalid(`an expression has at most ${MAX_PARTS} parts`)
+    if (this.parts > MAX_PARTS) throw invalid(`an expression may have at most ${MAX_PARTS} parts`)
     return tree
   }
 
@@ -156,7 +156,7 @@ class Parser {
       return this.made({ op: 'value', args: token.value, start })
     }
     if (token.kind === 'name') {
-      if (token.quoted) throw invalid(`a name in backquotes stands only after a dot${place(start)}`)
+      if (token.quoted) throw invalid(`a name in backquotes is allowed only after a dot${place(start)}`)
       if (RESERVED.has(token.value)) throw invalid(`"${token.value}" is a reserved word${place(start)}`)
       this.at += 1
       if (!this.skip('(')) return this.made({ op: 'id', args: token.value, start })

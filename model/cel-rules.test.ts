@@ -240,7 +240,7 @@ describe('operators', () => {
     ['"a" * 2', UNDEFINED],
     ['-input.n', -7],
     ['-duration("1s")', '-1s'],
-    ['-"a"', '! expression_failed: a string has no negative'],
+    ['-"a"', '! expression_failed: a string cannot be negated'],
     ['!true', false],
     ['!1', '! expression_failed: true or false is expected, not a double'],
     ['1 in [1, 2]', true],
@@ -255,7 +255,7 @@ describe('operators', () => {
     ['1 ? 1 : 2', FAILS],
     ['true || input.absent', true],
     ['input.absent || true', true],
-    ['input.absent || false', '! expression_failed: no such key: absent; ask with has() or read it with ?.'],
+    ['input.absent || false', '! expression_failed: no such key: absent; check with has() or read it with ?.'],
     ['false || input.absent', FAILS],
     ['false || false', false],
     ['false && input.absent', false],
@@ -264,7 +264,7 @@ describe('operators', () => {
     ['true && input.absent', FAILS],
     ['true && true', true],
     ['1 || false', FAILS],
-    ['input.absent || input.other', '! expression_failed: no such key: other; ask with has() or read it with ?.'],
+    ['input.absent || input.other', '! expression_failed: no such key: other; check with has() or read it with ?.'],
   ])('%s is %j', (cel, expected) => {
     expect(outcome(cel)).toEqual(expected)
   })
@@ -330,7 +330,7 @@ describe('reading', () => {
     ['input.m["a"]', 1],
     ['input.l[0]', 1],
     ['input.l[2]', 3],
-    ['input.l[3]', '! expression_failed: no such key: 3; ask with has() or read it with ?.'],
+    ['input.l[3]', '! expression_failed: no such key: 3; check with has() or read it with ?.'],
     ['input.l[-1]', FAILS],
     ['input.l[0.5]', FAILS],
     ['input.l["0"]', '! expression_failed: a list is read by number, not by string'],
@@ -412,11 +412,11 @@ describe('macros', () => {
     ['[1, 2].all(x, x == 1 ? input.absent : false)', false],
     [
       '[1, 2].exists(x, x == 1 ? input.first : input.second)',
-      '! expression_failed: no such key: first; ask with has() or read it with ?.',
+      '! expression_failed: no such key: first; check with has() or read it with ?.',
     ],
     [
       '[1, 2].all(x, x == 2 ? input.second : true)',
-      '! expression_failed: no such key: second; ask with has() or read it with ?.',
+      '! expression_failed: no such key: second; check with has() or read it with ?.',
     ],
     ['cel.bind(x, 2, x * x)', 4],
     ['cel.bind(x, 2, cel.bind(y, x + 1, x * y))', 6],

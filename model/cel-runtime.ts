@@ -78,7 +78,7 @@ export class Run {
   /** Charges the length of a text that the expression creates, so that repeated doubling cannot fill the memory. */
   text(value: string): string {
     if (value.length > MAX_TEXT)
-      throw new BudgetExceeded('expression_too_large', 'the expression makes too long a text')
+      throw new BudgetExceeded('expression_too_large', 'the expression creates a text that is too long')
     this.spend(value.length >> 3)
     return value
   }

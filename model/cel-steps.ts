@@ -34,7 +34,7 @@ export function access(target: Step, key: Step): Step {
     if (from instanceof Optional) return readOptional(from, name)
     const value = readKey(from, name)
     if (value === undefined)
-      throw failure(`no such key: ${String(name).slice(0, 60)}; ask with has() or read it with ?.`)
+      throw failure(`no such key: ${String(name).slice(0, 60)}; check with has() or read it with ?.`)
     return value
   }
 }
@@ -119,7 +119,7 @@ export const negate =
     const operand = value(run)
     if (typeof operand === 'number') return -operand
     if (operand instanceof Duration) return new Duration(-operand.ms)
-    throw failure(`a ${typeOf(operand)} has no negative`)
+    throw failure(`a ${typeOf(operand)} cannot be negated`)
   }
 
 export function binary(op: string, left: Step, right: Step): Step {

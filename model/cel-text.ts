@@ -160,7 +160,8 @@ function replaceMatches(run: Run, args: CelValue[]): string {
   const add = (piece: string): void => {
     length += piece.length
     run.spend(1 + (piece.length >> 3))
-    if (length > 1024 * 1024) throw new BudgetExceeded('expression_too_large', 'the expression makes too long a text')
+    if (length > 1024 * 1024)
+      throw new BudgetExceeded('expression_too_large', 'the expression creates a text that is too long')
     pieces.push(piece)
   }
   if (limit !== 0) {

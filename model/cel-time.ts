@@ -99,7 +99,7 @@ function piecesOf(pattern: string): Piece[] {
   for (let at = 0; at < pattern.length; at = TOKEN.lastIndex) {
     TOKEN.lastIndex = at
     const match = TOKEN.exec(pattern)
-    if (!match) throw failure('a quote in the time pattern has no end')
+    if (!match) throw failure('a quote in the time pattern is not closed')
     if (match[1] !== undefined) pieces.push({ literal: match[1] === '' ? "'" : match[1].replaceAll("''", "'") })
     else pieces.push(match[2] ? { token: match[0] } : { literal: match[0] })
   }

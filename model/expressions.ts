@@ -187,7 +187,10 @@ function counted(value: Json, context: Resolving): Json {
   budget.size -= typeof value === 'string' ? textSizeOnce(value, context) : jsonSize(value, budget.size)
   if (budget.size < 0) throw tooLarge()
   if (context.replaced > MAX_EXPRESSIONS_IN_VALUE) {
-    throw new ExpressionFailure('expression_too_large', `a value holds at most ${MAX_EXPRESSIONS_IN_VALUE} expressions`)
+    throw new ExpressionFailure(
+      'expression_too_large',
+      `a value may contain at most ${MAX_EXPRESSIONS_IN_VALUE} expressions`,
+    )
   }
   return value
 }
@@ -203,8 +206,7 @@ function textSizeOnce(text: string, context: Resolving): number {
 
 const LONG_TEXT = 4_096
 
-const tooLarge = (): ExpressionFailure =>
-  new ExpressionFailure('result_too_large', 'the values are too large when they are written down as JSON')
+const tooLarge = (): ExpressionFailure => new ExpressionFailure('result_too_large', 'the values are too large as JSON')
 
 function followReference(text: string, scope: Scope): Json {
   let segments = references.get(text)

@@ -46,7 +46,8 @@ export function checkEdges(
     }
     const to = nodes.get(edge.to)
     if (to && (from.finally === true) !== (to.finally === true)) {
-      const message = 'a node with "finally" starts when the run ends: edges lead only from one such node to another'
+      const message =
+        'a node with "finally" starts when the run ends: it can only be connected to other nodes with "finally"'
       errors.push({ path: where, message })
     }
     const kind = kinds.get(from.type)
@@ -61,7 +62,7 @@ function checkPort(port: string | undefined, from: Node, kind: NodeDescriptor, p
     errors.push({ path, message: `"${from.id}" has no port "error"; set its on_error to "route"` })
     return
   }
-  const known = ports.length > 0 ? `its ports are ${ports.join(', ')}` : 'nothing can follow it'
+  const known = ports.length > 0 ? `its ports are ${ports.join(', ')}` : 'no node can follow it'
   errors.push({
     path,
     message: port ? `"${from.id}" has no port "${port}"; ${known}` : `name a port of "${from.id}"; ${known}`,

@@ -78,7 +78,7 @@ function counts(text: string, path: string, tally: Tally, errors: Issue[]): bool
   tally.celCharacters += text.length
   if (tally.expressions <= MAX_EXPRESSIONS && tally.celCharacters <= MAX_CEL_CHARACTERS) return true
   if (!tally.exceeded) {
-    const message = `a workflow holds at most ${MAX_EXPRESSIONS} expressions of ${MAX_CEL_CHARACTERS} characters together`
+    const message = `a workflow may contain at most ${MAX_EXPRESSIONS} expressions with ${MAX_CEL_CHARACTERS} characters in total`
     errors.push({ path, message })
   }
   tally.exceeded = true

@@ -153,7 +153,7 @@ describe('a workflow has at most 500 nodes', () => {
     const nest = (depth: number): Node => map(`m${depth}`, depth > 1 ? [nest(depth - 1)] : [])
     expect(issuesOf({ nodes: [nest(4)] })).toEqual([])
     expect(issuesOf({ nodes: [nest(5)] })).toEqual([
-      expect.stringContaining('maps and loops are nested at most 4 deep'),
+      expect.stringContaining('maps and loops may be nested at most 4 levels deep'),
     ])
   })
 })
@@ -177,8 +177,8 @@ describe('the ports of a node', () => {
     [{}, 'error', '"a" has no port "error"; set its on_error to "route"'],
     [{}, 'left', '"a" has no port "left"; its ports are out'],
     [{ type: 'approval' }, undefined, 'name a port of "a"; its ports are approved, rejected'],
-    [{ type: 'fail' }, undefined, 'name a port of "a"; nothing can follow it'],
-    [{ type: 'fail' }, 'out', '"a" has no port "out"; nothing can follow it'],
+    [{ type: 'fail' }, undefined, 'name a port of "a"; no node can follow it'],
+    [{ type: 'fail' }, 'out', '"a" has no port "out"; no node can follow it'],
   ])('of %j: an edge from port %s is refused with %s', (more, port, message) => {
     expect(issuesOf({ nodes: [node('a', more), node('b')], edges: [edge('a', 'b', port ? { port } : {})] })).toEqual(
       message === undefined ? [] : [`/edges/0/from/port: ${message}`],
@@ -317,7 +317,7 @@ describe('an argument', () => {
     const values = (count: number, more: Json[] = []) => one({ args: { v: [...Array(count).fill(cel), ...more] } })
     expect(values(25)).toEqual([])
     expect(values(25, [{ $ref: 'input' }, { $ref: 'nope' }])).toEqual([
-      expect.stringContaining('/nodes/0/args/v/25: a workflow holds at most'),
+      expect.stringContaining('/nodes/0/args/v/25: a workflow may contain at most'),
     ])
   })
 
@@ -327,7 +327,7 @@ describe('an argument', () => {
     [
       'an expression without its list',
       { target: { $ref: 'input.t' } },
-      ['/nodes/0/args/target: must be written out, or come with "targets", which lists what it may be'],
+      ['/nodes/0/args/target: must be a fixed value; to compute it, list the allowed values in "targets"'],
     ],
     [
       'an expression with a list of the wrong type',
@@ -417,7 +417,9 @@ describe('nodes of special kinds', () => {
     [
       'a node that decides cannot be disabled',
       { type: 'approval', disabled: true },
-      ['/nodes/0/disabled: is for nodes with one way out: connect past this one instead'],
+      [
+        '/nodes/0/disabled: is allowed only for nodes with one output port; connect the nodes before and after this one directly',
+      ],
     ],
     ['a node without ports can continue after an error', { type: 'fail', on_error: 'continue' }, []],
     ['a node with the port out can continue after an error', { on_error: 'continue' }, []],

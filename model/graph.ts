@@ -79,7 +79,10 @@ function checkGraph(source: JsonObject, path: string, outer: Surrounding, contex
     const where = `${path}/nodes/${index}`
     const before = visibleBefore(node.id, order, outer, context)
     if (node.finally === true && outer.depth > 0)
-      errors.push({ path: `${where}/finally`, message: 'is for nodes of the workflow itself, not of a map or loop' })
+      errors.push({
+        path: `${where}/finally`,
+        message: 'is allowed only at the top level of a workflow, not inside a map or loop',
+      })
     // When a finally node runs, all other nodes have ended.
     const hasNode = (id: string): boolean => (node.finally === true && first.has(id)) || before.hasNode(id)
     return checkNode(node, where, { ...before, hasNode, awaits }, outer, context)
@@ -162,7 +165,10 @@ function checkNode(node: Node, path: string, visible: Visible, outer: Surroundin
 function checkDisabled(node: Node, kind: NodeDescriptor, path: string, errors: Issue[]): void {
   const ways = portsOf(node, kind).filter((port) => port !== 'error')
   if (ways.every((port) => port === 'out')) return
-  errors.push({ path: `${path}/disabled`, message: 'is for nodes with one way out: connect past this one instead' })
+  errors.push({
+    path: `${path}/disabled`,
+    message: 'is allowed only for nodes with one output port; connect the nodes before and after this one directly',
+  })
 }
 
 /** Where a schema has `x-roots: [names]`, the expressions of that argument can read only these names. */
@@ -182,7 +188,7 @@ function checkBounds(args: JsonObject, { args_schema }: NodeDescriptor, path: st
     const list = isObject(schema) ? schema['x-one-of'] : undefined
     const value = args[key]
     if (typeof list !== 'string' || value === undefined || !isExpression(value) || Array.isArray(args[list])) continue
-    const message = `must be written out, or come with "${list}", which lists what it may be`
+    const message = `must be a fixed value; to compute it, list the allowed values in "${list}"`
     errors.push({ path: at(path, key), message })
   }
 }
@@ -200,7 +206,7 @@ function checkBody(
     return undefined
   }
   if (outer.depth >= LIMITS.map_depth) {
-    context.errors.push({ path, message: `maps and loops are nested at most ${LIMITS.map_depth} deep` })
+    context.errors.push({ path, message: `maps and loops may be nested at most ${LIMITS.map_depth} levels deep` })
     return undefined
   }
   readObject(body, BODY_FIELDS, path, context.errors)
@@ -236,7 +242,7 @@ function checkPolicy(policy: Json, path: string, visible: Visible, errors: Issue
 function checkGoesOn(node: Node, kind: NodeDescriptor, path: string, errors: Issue[]): void {
   const ports = portsOf(node, kind)
   if (ports.length === 0 || ports.includes('out')) return
-  const message = `"${node.id}" has no port "out" to go on by; use "route", which leaves by "error", or "fail"`
+  const message = `"${node.id}" has no port "out" to continue on; use "route", which continues on "error", or "fail"`
   errors.push({ path: `${path}/on_error`, message })
 }
 

@@ -52,7 +52,7 @@ export function checkSchema(schema: Json, path = ''): Issue[] {
       const map = own(current, keyword)
       if (map === undefined) continue
       if (!isObject(map)) {
-        issues.push({ path: at(where, keyword), message: 'must be an object of schemas' })
+        issues.push({ path: at(where, keyword), message: 'must be an object whose values are schemas' })
         continue
       }
       for (const [key, inner] of Object.entries(map)) {
@@ -67,7 +67,7 @@ export function checkSchema(schema: Json, path = ''): Issue[] {
   return issues.slice(0, 50)
 }
 
-const TOO_LARGE = `a schema has at most ${MAX_SCHEMAS} parts, nested at most ${MAX_DEPTH} deep`
+const TOO_LARGE = `a schema may have at most ${MAX_SCHEMAS} parts, nested at most ${MAX_DEPTH} levels deep`
 
 function checkKeywords(schema: JsonObject, path: string, issues: Issue[]): void {
   const wrong = (keyword: string, message: string) => issues.push({ path: at(path, keyword), message })
@@ -104,7 +104,7 @@ function checkKeywords(schema: JsonObject, path: string, issues: Issue[]): void 
   if (isObject(dependent)) {
     for (const [key, names] of Object.entries(dependent))
       checkNames(names, at(at(path, 'dependentRequired'), key), issues)
-  } else if (dependent !== undefined) wrong('dependentRequired', 'must be an object of lists')
+  } else if (dependent !== undefined) wrong('dependentRequired', 'must be an object whose values are lists')
   const pattern = own(schema, 'pattern')
   if (typeof pattern === 'string') checkPattern(pattern, at(path, 'pattern'), issues)
   else if (pattern !== undefined) wrong('pattern', 'must be a text')
@@ -130,7 +130,7 @@ function checkReferences(schema: JsonObject, root: Json, path: string, issues: I
     else if (indexOf(root).find(schema, keyword, []) === undefined) {
       const outside = !reference.startsWith('#')
       const message = outside
-        ? 'only references inside this schema work, such as #/$defs/address'
+        ? 'only references inside this schema are supported, such as #/$defs/address'
         : `the schema has no ${reference}`
       issues.push({ path: at(path, keyword), message })
     }

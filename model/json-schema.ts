@@ -212,9 +212,10 @@ class Walk {
     const found = value.filter((item) => this.passes(contains, item, depth + 1)).length
     const least = own(schema, 'minContains') ?? 1
     const most = own(schema, 'maxContains')
-    if (found < Number(least)) issues.push({ path, message: `must contain at least ${least} of the required items` })
+    if (found < Number(least))
+      issues.push({ path, message: `must contain at least ${least} items that match the schema of contains` })
     if (typeof most === 'number' && found > most)
-      issues.push({ path, message: `must contain at most ${most} such items` })
+      issues.push({ path, message: `must contain at most ${most} items that match the schema of contains` })
   }
 
   private checkUnique(value: Json[], path: string, issues: Issue[]): void {

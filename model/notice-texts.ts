@@ -8,8 +8,8 @@ const refusalTexts = [
   'Read the gate again and vote on what it says now.',
   'The policy of this gate does not name you as an approver.',
   'The question is addressed to somebody else.',
-  'The execution waits for no answer.',
-  'The execution waits for it no longer.',
+  'The execution is not waiting for an answer.',
+  'The execution no longer waits for this answer.',
   'The time to answer has passed.',
   'It was answered before.',
   'It was answered by {0}.',
@@ -86,7 +86,7 @@ export const noticeTexts = [
   'The time to answer has passed',
   'Withdrawn: the execution no longer waits for it',
   '{0} edited the arguments: another approval asks about them',
-  'The people its policy names are gone or have voted. Bring one back, or cancel the execution.',
+  'The approvers of its policy have left or have already voted. Add one of them again, or cancel the execution.',
   ...refusalTexts,
 ]
 

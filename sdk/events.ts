@@ -28,7 +28,7 @@ export function verifyEvent(secret: string, headers: Headers, body: string | Buf
   const id = headerOf(headers, 'webhook-id')
   const seconds = headerOf(headers, 'webhook-timestamp')
   if (!/^\d{1,12}$/.test(seconds) || Math.abs(now / 1000 - Number(seconds)) > TOLERANCE_S)
-    throw new EventRefused('the time of the delivery is too far from now')
+    throw new EventRefused('the time of the delivery is too far from the current time')
   const key = Buffer.from(secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : secret, 'base64')
   const expected = createHmac('sha256', key).update(`${id}.${seconds}.`).update(body).digest()
   const given = headerOf(headers, 'webhook-signature')

@@ -239,15 +239,15 @@ import type {
 } from './types.generated.ts'
 
 export type Operations = {
-  /** Make an account with a company and a workspace of its own, and sign in */
+  /** Create an account with its own company and workspace, and sign in */
   signUp: { input: { email: string; password: string; name: string; workspace_name?: string; claim_token?: string }; answer: SignedIn | CheckMail; required: true }
-  /** How people come in: whether sign-up is open, and whether the service sends mails */
+  /** Whether sign-up is open, and whether the service sends mails */
   getAuthOptions: { input: Record<string, never>; answer: AuthOptions; required: false }
   /** Make the account of a sign-up with the token from the mail and the password chosen then */
   confirmSignUp: { input: { token: string; password: string }; answer: SignedIn; required: true }
   /** Send the caller a mail with a link that proves their address */
   sendVerification: { input: Record<string, never>; answer: CheckMail; required: false }
-  /** Prove an address with the token from the mail; signs nobody in */
+  /** Confirm an e-mail address with the token from the mail; this does not sign in */
   confirmEmail: { input: { token: string }; answer: undefined; required: true }
   /** Send a mail with a link that replaces the password */
   forgotPassword: { input: { email: string }; answer: CheckMail; required: true }
@@ -255,29 +255,29 @@ export type Operations = {
   resetPassword: { input: { token: string; password: string }; answer: undefined; required: true }
   /** The second step of a sign-in: a code, a recovery code or a passkey */
   finishSignIn: { input: { challenge: string; code?: string; recovery_code?: string; passkey?: Record<string, unknown> }; answer: SignedIn; required: true }
-  /** What a challenge asks for; for pages that have nothing but the challenge */
+  /** The factors that a challenge accepts; for pages that have only the challenge */
   describeSecondFactor: { input: { challenge: string }; answer: SecondFactorRequired; required: true }
-  /** Begin to sign in with a passkey and nothing else */
+  /** Start to sign in with only a passkey */
   beginPasskeySignIn: { input: Record<string, never>; answer: BegunPasskeySignIn; required: false }
-  /** Sign in with a passkey and nothing else */
+  /** Sign in with only a passkey */
   finishPasskeySignIn: { input: { passkey: Record<string, unknown> }; answer: SignedIn; required: true }
   /** The caller's second factors */
   getSecondFactors: { input: Record<string, never>; answer: SecondFactors; required: false }
-  /** Begin to set up an authenticator app; it counts once a code was confirmed */
+  /** Start to set up an authenticator app; it is active after a code was confirmed */
   beginTotp: { input: { current_password?: string }; answer: BegunTotp; required: false }
   /** Confirm the authenticator app with its first code; the first factor gives recovery codes */
   confirmTotp: { input: { code: string }; answer: RecoveryCodes; required: true }
-  /** Remove the authenticator app; with the last factor go the recovery codes */
+  /** Remove the authenticator app; removing the last factor also deletes the recovery codes */
   removeTotp: { input: { current_password?: string }; answer: undefined; required: false }
   /** Ten new recovery codes in place of the old ones; shown once */
   renewRecoveryCodes: { input: { current_password?: string }; answer: RecoveryCodes; required: false }
-  /** Begin to add a passkey */
+  /** Start to add a passkey */
   beginPasskey: { input: { current_password?: string }; answer: BegunPasskey; required: false }
   /** Add the passkey that the browser made; the first factor gives recovery codes */
   addPasskey: { input: { challenge: string; name: string; response: Record<string, unknown> }; answer: AddedPasskey; required: true }
   /** Remove a passkey */
   removePasskey: { input: { passkey_id: string } & { current_password?: string }; answer: undefined; required: true }
-  /** Sign in; the session the browser had before ends */
+  /** Sign in; the previous session of the browser ends */
   signIn: { input: { email: string; password: string }; answer: SignedIn | SecondFactorRequired; required: true }
   /** End this session */
   signOut: { input: Record<string, never>; answer: undefined; required: false }
@@ -293,7 +293,7 @@ export type Operations = {
   endSession: { input: { session_id: string }; answer: undefined; required: true }
   /** The caller's API keys */
   listApiKeys: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "name" | "-name" | "last_used_at" | "-last_used_at" | "expires_at" | "-expires_at"; created_after?: string; created_before?: string }; answer: { items: Array<ApiKey>; next_cursor: string | null }; required: false }
-  /** Make an API key, for all of the caller’s workspaces or for one; `key` is shown once */
+  /** Create an API key, for all of the caller’s workspaces or for one; `key` is shown only once */
   createApiKey: { input: { name: string; workspace_id?: string | null; scopes?: Array<Scope> | null; expires_at?: string | null }; answer: CreatedApiKey; required: true }
   /** Delete several of the caller's API keys, or all others; they stop working at once */
   deleteApiKeys: { input: DeleteApiKeys; answer: ApiKeysDeleted; required: true }
@@ -301,7 +301,7 @@ export type Operations = {
   getApiKey: { input: { key_id: string }; answer: ApiKey; required: true }
   /** Delete an API key */
   deleteApiKey: { input: { key_id: string }; answer: undefined; required: true }
-  /** What an invitation is to */
+  /** What an invitation is for */
   previewInvitation: { input: { token: string }; answer: InvitationPreview; required: true }
   /** Accept an invitation, signed in or with a new account */
   acceptInvitation: { input: { token: string } & { name?: string; password?: string }; answer: AcceptedInvitation; required: true }
@@ -309,9 +309,9 @@ export type Operations = {
   listOidcProviders: { input: Record<string, never>; answer: OidcProviders; required: false }
   /** Send the browser to the provider (302) */
   startOidc: { input: { provider: string; return_to?: string }; answer: undefined; required: true }
-  /** Where the provider sends the browser back to (302); single use, bound to that browser */
+  /** The callback to which the provider redirects the browser (302); works once, in the same browser */
   finishOidc: { input: { provider: string; state?: string }; answer: undefined; required: true }
-  /** Begin to link a provider to the account; open `url` in the same browser */
+  /** Start to link a provider to the account; open `url` in the same browser */
   linkOidc: { input: { provider: string } & { return_to?: string }; answer: { url: string }; required: true }
   /** Unlink a provider from the account */
   unlinkOidc: { input: { provider: string }; answer: undefined; required: true }
@@ -517,29 +517,29 @@ export type Operations = {
   runSystemWorkflow: { input: { workflow_id: string; wait_s?: number } & { input?: Record<string, unknown> }; answer: Execution | ExecutionAccepted; required: true }
   /** Cancel an execution */
   cancelExecution: { input: { execution_id: string }; answer: ExecutionAccepted; required: true }
-  /** Start it again from the start, the failed node or a chosen one, on the same or the active version */
+  /** Retry an execution from the start, the failed node or a chosen node, with the same or the active version */
   retryExecution: { input: { execution_id: string } & { from?: string; version?: "same" | "active" }; answer: ExecutionAccepted; required: true }
   /** Executions of a workflow, newest first */
   listExecutions: { input: { workflow_id: string; limit?: number; cursor?: string; sort?: "created_at" | "-created_at"; created_after?: string; created_before?: string; include_jobs?: "true" | "false"; include_trials?: "true" | "false" }; answer: { items: Array<ExecutionSummary>; next_cursor: string | null }; required: true }
   /** Status and results of an execution, with its nodes */
   getExecution: { input: { execution_id: string }; answer: Execution; required: true }
-  /** What a node of an execution was given, and what came of each attempt */
+  /** The input of a node of an execution, and the outcome of each attempt */
   getExecutionNode: { input: { execution_id: string; path: string; limit?: number; cursor?: string; item?: number }; answer: ExecutionNodeDetail; required: true }
   /** The caller's own executions of a system workflow */
   listSystemExecutions: { input: { workflow_id: string; limit?: number; cursor?: string; sort?: "created_at" | "-created_at"; created_after?: string; created_before?: string }; answer: { items: Array<ExecutionSummary>; next_cursor: string | null }; required: true }
-  /** Executions the caller may see, by status, workflow, time, what began them and what they hold */
+  /** Executions the caller may see, by status, workflow, time, trigger and content */
   searchExecutions: { input: { limit?: number; cursor?: string; sort?: "created_at" | "-created_at"; created_after?: string; created_before?: string; q?: string; error_code?: string; node_id?: string; tag?: string; version_id?: string; status?: string; workflow_id?: string; from?: string; to?: string; trigger?: string; include_jobs?: "true" | "false"; include_trials?: "true" | "false" }; answer: { items: Array<ExecutionSummary>; next_cursor: string | null }; required: false }
   /** The journal of an execution, oldest first */
   listExecutionEvents: { input: { execution_id: string; after?: number; limit?: number; cursor?: string }; answer: { items: Array<ExecutionEvent>; next_cursor: string | null }; required: true }
   /** What the nodes of an execution wrote to its log, oldest first */
   listExecutionLogs: { input: { execution_id: string; limit?: number; cursor?: string; level?: string; node_id?: string }; answer: { items: Array<LogEntry>; next_cursor: string | null }; required: true }
-  /** A ticket for the socket that shows the execution live: 30 s, single use */
+  /** A ticket for the socket that shows the execution live; valid for 30 seconds and one connection */
   createWorkflowTicket: { input: { execution_id: string }; answer: Ticket; required: true }
-  /** An output too large to stand in the execution itself */
+  /** An output that is too large to be included in the execution */
   readExecutionBlob: { input: { execution_id: string; sha256: string }; answer: Blob; required: true }
   /** Cancel or retry all executions that a filter finds */
   startBulk: { input: { action: "cancel" | "retry"; filter: { execution_ids?: Array<string>; workflow_id?: string; status?: Array<"queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled" | "timed_out">; trigger?: Array<"user" | "webhook" | "embed" | "schedule" | "job" | "channel" | "workflow" | "event" | "system" | "trial">; error_code?: string; tag?: string; from?: string; to?: string }; from?: string; version?: "same" | "active" }; answer: ExecutionBulk; required: true }
-  /** How far a cancellation or retry of many executions has come */
+  /** The progress of a bulk cancellation or retry */
   getBulk: { input: { bulk_id: string }; answer: ExecutionBulk; required: true }
   /** Hold a version against past runs of its workflow */
   createReplay: { input: { workflow_id: string; version_id: string } & NewReplay; answer: Replay; required: true }
@@ -569,15 +569,15 @@ export type Operations = {
   receiveByPatch: { input: { token_or_id: string } & { body?: unknown }; answer: Blob; required: true }
   /** Where a sender calls a webhook token by DELETE */
   receiveByDelete: { input: { token_or_id: string } & { body?: unknown }; answer: Blob; required: true }
-  /** Results of an execution that this token started, however large */
+  /** Results of any size of an execution that this token started */
   readWebhookResults: { input: { workflow_id: string; execution_id: string }; answer: Blob; required: true }
-  /** Tell the workspace that something happened */
+  /** Send an event to the workspace */
   sendEvent: { input: { key?: string; name?: string; data?: unknown; event_id?: string; keep_s?: number }; answer: EventTaken; required: false }
-  /** Where the outside answers a node that waits */
+  /** Continue a waiting node from outside */
   callBackByPost: { input: { callback: string } & { body?: unknown }; answer: CallbackTaken; required: true }
-  /** Likewise, where the outside can only open a link */
+  /** Continue a waiting node from outside, by opening a link */
   callBackByGet: { input: { callback: string }; answer: CallbackTaken; required: true }
-  /** Open gates waiting on the caller's vote, soonest due first, those without a due time last */
+  /** Open gates that wait for the vote of the caller, by due time; those without a due time come last */
   listInbox: { input: { limit?: number; cursor?: string; q?: string; sort?: "due_at" | "-due_at" | "created_at" | "-created_at"; created_after?: string; created_before?: string; workflow_id?: string }; answer: { items: Array<Approval>; next_cursor: string | null }; required: false }
   /** Gates on which the caller has voted, newest first */
   listDecided: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "resolved_at" | "-resolved_at"; created_after?: string; created_before?: string; workflow_id?: string; status?: string }; answer: { items: Array<Approval>; next_cursor: string | null }; required: false }
@@ -585,21 +585,21 @@ export type Operations = {
   getApproval: { input: { request_id: string }; answer: Approval; required: true }
   /** Vote on a gate, bound to the payload that was seen */
   castVote: { input: { request_id: string } & { decision: "approve" | "reject" | "abstain"; comment?: string | null; payload_sha256: string }; answer: ApprovalVote; required: true }
-  /** Edit the arguments of a tool call before it is approved; the answer is the new gate about them */
+  /** Edit the arguments of a tool call before it is approved; the response is the new gate for the edited call */
   editArguments: { input: { request_id: string } & { arguments: Record<string, unknown>; comment?: string | null; payload_sha256: string }; answer: Approval; required: true }
-  /** Hand one's vote to a colleague */
+  /** Hand the vote of the caller to a colleague */
   delegateVote: { input: { request_id: string } & { user_id: string }; answer: Approval; required: true }
   /** All gates opened on an execution, with who can still vote */
   listExecutionApprovals: { input: { execution_id: string; limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "due_at" | "-due_at"; created_after?: string; created_before?: string; status?: string }; answer: { items: Array<Approval>; next_cursor: string | null }; required: true }
   /** Answer a question of a waiting execution */
   respondToExecution: { input: { execution_id: string } & { response: unknown; clarification_id?: string }; answer: ClarificationAnswered; required: true }
-  /** Open questions the caller may answer, soonest due first; of one execution, where it is named */
+  /** Open questions that the caller may answer, by due time; optionally of one execution */
   listQuestionInbox: { input: { limit?: number; cursor?: string; q?: string; sort?: "due_at" | "-due_at" | "created_at" | "-created_at"; created_after?: string; created_before?: string; execution_id?: string; workflow_id?: string }; answer: { items: Array<Clarification>; next_cursor: string | null }; required: false }
-  /** Answers that later questions may use again: one’s own, and those to questions of one’s workflows */
+  /** Answers that later questions may reuse: those of the caller, and those to questions of their workflows */
   listKeptAnswers: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at"; created_after?: string; created_before?: string; workflow_id?: string }; answer: { items: Array<KeptAnswer>; next_cursor: string | null }; required: false }
-  /** Let no later question use an answer again */
+  /** Stop later questions from reusing an answer */
   withdrawAnswer: { input: { clarification_id: string }; answer: KeptAnswer; required: true }
-  /** How often each agent's blind vote matched the final decision, by gate */
+  /** How often the independent vote of each agent matched the final decision, by gate */
   listAgreement: { input: { limit?: number; cursor?: string; workflow_id?: string }; answer: { items: Array<AgentAgreement>; next_cursor: string | null }; required: false }
   /** Odds of the NHL for a date */
   fetchOdds: { input: { date: string; regions?: Array<"us" | "us2" | "us_dfs" | "us_ex" | "uk" | "eu" | "fr" | "se" | "au">; markets?: Array<"h2h" | "spreads" | "totals" | "outrights" | "h2h_lay" | "outrights_lay"> }; answer: OddsOfDay; required: true }
@@ -687,9 +687,9 @@ export type Operations = {
   importDataset: { input: { infer?: "true" | "false" } & { body?: unknown }; answer: Dataset; required: false }
   /** One dataset with its records, as a stream */
   getDataset: { input: { dataset_id: string }; answer: DatasetWithRecords; required: true }
-  /** Rename, re-describe, or replace records (re-fingerprints) */
+  /** Change the name or description, or replace the records, which changes the fingerprint */
   updateDataset: { input: { dataset_id: string } & DatasetPatch; answer: Dataset; required: true }
-  /** Delete a dataset; what was bound to it stays, unbound */
+  /** Delete a dataset; jobs and suites that use it stay, without a dataset */
   deleteDataset: { input: { dataset_id: string }; answer: undefined; required: true }
   /** The records of a dataset, page by page, in order */
   listRecords: { input: { dataset_id: string; limit?: number; cursor?: string }; answer: { items: Array<Record<string, unknown>>; next_cursor: string | null }; required: true }
@@ -697,7 +697,7 @@ export type Operations = {
   exportDataset: { input: { dataset_id: string; format?: "csv" | "jsonl" }; answer: Blob; required: true }
   /** Every connection of the workspace, plus the kinds the org offers */
   listConnections: { input: { q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "name" | "-name" | "checked_at" | "-checked_at"; created_after?: string; created_before?: string; kind?: string; status?: string }; answer: ConnectionList; required: false }
-  /** Probe the credential against the warehouse, then store it */
+  /** Test the credential at the warehouse, then store it */
   createConnection: { input: NewConnection; answer: Connection; required: true }
   /** One connection */
   getConnection: { input: { connection_id: string }; answer: Connection; required: true }
@@ -705,9 +705,9 @@ export type Operations = {
   updateConnection: { input: { connection_id: string } & ConnectionPatch; answer: Connection; required: true }
   /** Revoke the credential; the connection and its sources stay, jobs using it pause */
   revokeConnection: { input: { connection_id: string }; answer: undefined; required: true }
-  /** Re-probe and update the status */
+  /** Test the connection again and update its status */
   verifyConnection: { input: { connection_id: string }; answer: Connection; required: true }
-  /** Store a new credential, and resume what had paused for want of one */
+  /** Store a new credential, and resume jobs that were paused without one */
   rearmConnection: { input: { connection_id: string } & ConnectionCredential; answer: Connection; required: true }
   /** Tables and columns that the credential may read */
   browseTables: { input: { connection_id: string }; answer: ConnectionTables; required: true }
@@ -801,11 +801,11 @@ export type Operations = {
   deleteTemplateToken: { input: { template_id: string; token_id: string }; answer: undefined; required: true }
   /** What the widget shows, and a visitor token */
   getWidgetConfig: { input: { template_id: string; locale?: string }; answer: WidgetConfig; required: true }
-  /** Say something, and get the answer */
+  /** Send a message, and get the answer */
   chatWithWidget: { input: { template_id: string } & { thread_id?: string; message?: string; files?: Array<string>; time_zone?: string; page?: { url: string; title?: string }; locale?: string }; answer: ChatAnswer; required: true }
   /** Status of an execution that the visitor started, for polling */
   getWidgetExecution: { input: { template_id: string; execution_id: string }; answer: SimpleExecution; required: true }
-  /** Results of an execution that the visitor started, however large */
+  /** Results of any size of an execution that the visitor started */
   readWidgetResults: { input: { template_id: string; execution_id: string }; answer: Blob; required: true }
   /** Answer a question of an execution that the visitor started */
   respondThroughWidget: { input: { template_id: string; execution_id: string } & { response: unknown; clarification_id?: string }; answer: ClarificationAnswered; required: true }
@@ -825,11 +825,11 @@ export type Operations = {
   uploadThroughWidget: { input: { template_id: string; name?: string } & { body?: unknown }; answer: FileValue; required: true }
   /** What the widget of a workflow shows, and a visitor token */
   getWorkflowWidgetConfig: { input: { workflow_id: string }; answer: WorkflowWidgetConfig; required: true }
-  /** Gather the inputs of the workflow in a guided conversation, then start it */
+  /** Collect the inputs of the workflow in a guided conversation, then start it */
   gatherInputs: { input: { workflow_id: string } & { conversation_id?: string; message?: string; files?: Array<string>; time_zone?: string; locale?: string }; answer: Gathered; required: true }
   /** Status of an execution that the visitor started, simplified */
   getEmbeddedExecution: { input: { workflow_id: string; execution_id: string }; answer: SimpleExecution; required: true }
-  /** Results of an execution that the visitor started, however large */
+  /** Results of any size of an execution that the visitor started */
   readEmbeddedResults: { input: { workflow_id: string; execution_id: string }; answer: Blob; required: true }
   /** Answer a question of an execution that the visitor started */
   respondToEmbedded: { input: { workflow_id: string; execution_id: string } & { response: unknown; clarification_id?: string }; answer: ClarificationAnswered; required: true }
@@ -871,21 +871,21 @@ export type Operations = {
   listConversations: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "waiting_since" | "-waiting_since"; created_after?: string; created_before?: string; kind?: string; state?: string; template_id?: string; assignee_id?: string; assigned?: "true" | "false"; waiting?: "true" | "false"; unread?: "true" | "false" }; answer: { items: Array<Conversation>; next_cursor: string | null }; required: false }
   /** One conversation of the inbox */
   getConversation: { input: { thread_id: string }; answer: Conversation; required: true }
-  /** Close a conversation or open it again, and say who takes care of it */
+  /** Close, reopen or assign a conversation */
   updateConversation: { input: { thread_id: string } & ConversationPatch; answer: Conversation; required: true }
   /** Mark a conversation as read by the caller, up to a message */
   markConversationRead: { input: { thread_id: string } & { message_id?: string }; answer: Conversation; required: true }
-  /** A ticket for a socket that tells that conversations of the workspace have changed */
+  /** A ticket for a socket that reports changes of conversations of the workspace */
   createConversationTicket: { input: Record<string, never>; answer: Ticket; required: false }
-  /** What colleagues noted about a conversation, oldest first */
+  /** Notes of colleagues on a conversation, oldest first */
   listConversationNotes: { input: { thread_id: string; limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at"; created_after?: string; created_before?: string }; answer: { items: Array<ConversationNote>; next_cursor: string | null }; required: true }
   /** Write a note for colleagues */
   createConversationNote: { input: { thread_id: string } & ConversationNoteInput; answer: ConversationNote; required: true }
   /** One note */
   getConversationNote: { input: { thread_id: string; note_id: string }; answer: ConversationNote; required: true }
-  /** Change the words of a note: its author */
+  /** Change the text of a note (its author) */
   updateConversationNote: { input: { thread_id: string; note_id: string } & ConversationNoteInput; answer: ConversationNote; required: true }
-  /** Delete a note: its author, or an owner of the workspace */
+  /** Delete a note (its author, or an owner of the workspace) */
   deleteConversationNote: { input: { thread_id: string; note_id: string }; answer: undefined; required: true }
   /** Canned answers of the workspace, by name */
   listCannedAnswers: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "name" | "-name"; created_after?: string; created_before?: string }; answer: { items: Array<CannedAnswer>; next_cursor: string | null }; required: false }
@@ -897,13 +897,13 @@ export type Operations = {
   updateCannedAnswer: { input: { answer_id: string } & CannedAnswerPatch; answer: CannedAnswer; required: true }
   /** Delete a canned answer */
   deleteCannedAnswer: { input: { answer_id: string }; answer: undefined; required: true }
-  /** When people of the workspace answer */
+  /** The opening hours of the workspace */
   getOpeningHours: { input: Record<string, never>; answer: OpeningHours; required: false }
   /** Set the opening hours of the workspace, or remove them */
   putOpeningHours: { input: OpeningHoursInput; answer: OpeningHours; required: true }
-  /** Opening hours of a template; null where it has those of the workspace */
+  /** Opening hours of a template; null if it uses those of the workspace */
   getTemplateHours: { input: { template_id: string }; answer: OpeningHours; required: true }
-  /** Give a template opening hours of its own, or remove them */
+  /** Set the opening hours of a template, or remove them */
   putTemplateHours: { input: { template_id: string } & OpeningHoursInput; answer: OpeningHours; required: true }
   /** Channel configs of the workspace */
   listChannelConfigs: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "name" | "-name"; created_after?: string; created_before?: string; channel?: string; enabled?: "true" | "false" }; answer: { items: Array<ChannelConfig>; next_cursor: string | null }; required: false }
@@ -913,15 +913,15 @@ export type Operations = {
   listChannelConfigsOfTemplate: { input: { template_id: string; limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "name" | "-name"; created_after?: string; created_before?: string; channel?: string; enabled?: "true" | "false" }; answer: { items: Array<ChannelConfig>; next_cursor: string | null }; required: true }
   /** One channel config */
   getChannelConfig: { input: { config_id: string }; answer: ChannelConfig; required: true }
-  /** Change a channel config; a credential that is null is erased */
+  /** Change a channel config; null erases a credential */
   updateChannelConfig: { input: { config_id: string } & { external_id?: string; template_id?: string | null; name?: string | null; enabled?: boolean; credentials?: Record<string, string | null> }; answer: ChannelConfig; required: true }
   /** Delete a channel config and its credentials; its conversations stay */
   deleteChannelConfig: { input: { config_id: string }; answer: undefined; required: true }
-  /** Send a test message, and say whether the vendor took it */
+  /** Send a test message, and report whether the vendor accepted it */
   tryChannelConfig: { input: { config_id: string } & { to: string; text?: string }; answer: ChannelTestOutcome; required: true }
-  /** Where the vendor sends what people write */
+  /** The webhook to which the vendor sends messages */
   receiveFromChannel: { input: { channel: string; config_id: string } & { body?: unknown }; answer: Blob; required: true }
-  /** Where WhatsApp asks whether the address is ours */
+  /** The verification request of WhatsApp for the webhook address */
   answerChannelHandshake: { input: { channel: string; config_id: string; "hub.mode"?: string; "hub.verify_token"?: string; "hub.challenge"?: string }; answer: Blob; required: true }
   /** The credentials that you own, that are shared with you, and for owners of the workspace all of them */
   listCredentials: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "name" | "-name" | "last_used_at" | "-last_used_at" | "expires_at" | "-expires_at"; created_after?: string; created_before?: string; kind?: string; state?: string; owner_id?: string; usable?: "true" | "false" }; answer: { items: Array<Credential>; next_cursor: string | null }; required: false }
@@ -931,21 +931,21 @@ export type Operations = {
   getCredential: { input: { credential_id: string }; answer: Credential; required: true }
   /** Change a credential */
   updateCredential: { input: { credential_id: string } & CredentialPatch; answer: Credential; required: true }
-  /** Revoke a credential: its secret is erased and jobs that use it pause; a second time removes it */
+  /** Revoke a credential: its secret is erased and jobs that use it pause; a second call deletes the credential */
   revokeCredential: { input: { credential_id: string }; answer: undefined; required: true }
-  /** Store a new secret in place of the old one; the id stays */
+  /** Replace the secret; the id stays the same */
   rotateSecret: { input: { credential_id: string } & CredentialSecret; answer: Credential; required: true }
-  /** Try the credential with a call that changes nothing */
+  /** Test the credential with a call that changes nothing */
   testCredential: { input: { credential_id: string } & CredentialTestRequest; answer: CredentialTest; required: true }
   /** The workflows, jobs and templates that name the credential */
   getCredentialUsage: { input: { credential_id: string }; answer: CredentialUsage; required: true }
-  /** Begin the consent to an OAuth2 credential: where to send the browser */
+  /** Start the consent for an OAuth2 credential; returns the address to open in the browser */
   authorizeCredential: { input: { credential_id: string }; answer: CredentialAuthorization; required: true }
-  /** Where a service sends the browser back after the consent to an OAuth2 credential */
+  /** The callback to which a service redirects the browser after the consent for an OAuth2 credential */
   finishAuthorization: { input: { state?: string; code?: string; error?: string }; answer: undefined; required: false }
-  /** Which language model answers in the workspace where none is named */
+  /** The default language model of the workspace */
   getWorkspaceModel: { input: { workspace_id: string }; answer: WorkspaceModel; required: true }
-  /** Choose the language model of the workspace, and one for when it is away */
+  /** Choose the default language model of the workspace, and a fallback */
   chooseWorkspaceModel: { input: { workspace_id: string } & NewWorkspaceModel; answer: WorkspaceModel; required: true }
   /** The kinds of credentials and the known services, as forms for an editor */
   listCredentialKinds: { input: Record<string, never>; answer: CredentialKinds; required: false }
@@ -991,13 +991,13 @@ export type Operations = {
   updateDestination: { input: { destination_id: string } & EventDestinationPatch; answer: EventDestination; required: true }
   /** Delete an event destination, with its deliveries */
   deleteDestination: { input: { destination_id: string }; answer: undefined; required: true }
-  /** Make a new signing secret; the previous one signs as well for a day */
+  /** Create a new signing secret; deliveries are also signed with the previous secret for a day */
   rotateDestinationSecret: { input: { destination_id: string }; answer: RotatedEventDestinationSecret; required: true }
   /** Send a test event now */
   testDestination: { input: { destination_id: string }; answer: EventDestinationTest; required: true }
   /** The deliveries of an event destination, newest first */
   listDeliveries: { input: { destination_id: string; limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at"; created_after?: string; created_before?: string; status?: string; type?: string; execution_id?: string }; answer: { items: Array<EventDelivery>; next_cursor: string | null }; required: true }
-  /** Send an event once more, with the same id */
+  /** Send an event again, with the same id */
   redeliverEvent: { input: { destination_id: string; delivery_id: string }; answer: EventDelivery; required: true }
   /** The variables of the workspace, by name */
   listVariables: { input: { limit?: number; cursor?: string; q?: string; sort?: "name" | "-name" | "created_at" | "-created_at" | "updated_at" | "-updated_at"; created_after?: string; created_before?: string }; answer: { items: Array<Variable>; next_cursor: string | null }; required: false }
@@ -1011,17 +1011,17 @@ export type Operations = {
   getSavedViews: { input: Record<string, never>; answer: SavedViews; required: false }
   /** Name filters of lists, for oneself in this workspace */
   setSavedViews: { input: NewSavedViews; answer: SavedViews; required: true }
-  /** What people said about the workflow and its nodes, the newest first */
+  /** Comments on the workflow and its nodes, newest first */
   listComments: { input: { workflow_id: string; limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at"; created_after?: string; created_before?: string; node_id?: string; resolved?: "true" | "false" }; answer: { items: Array<WorkflowComment>; next_cursor: string | null }; required: true }
-  /** Say something about a workflow or one of its nodes */
+  /** Comment on a workflow or one of its nodes */
   createComment: { input: { workflow_id: string } & NewWorkflowComment; answer: WorkflowComment; required: true }
   /** One comment */
   getComment: { input: { workflow_id: string; comment_id: string }; answer: WorkflowComment; required: true }
-  /** Change the words of a comment: its author */
+  /** Change the text of a comment (its author) */
   updateComment: { input: { workflow_id: string; comment_id: string } & WorkflowCommentPatch; answer: WorkflowComment; required: true }
-  /** Delete a comment: its author, or the owner of the workflow */
+  /** Delete a comment (its author, or the owner of the workflow) */
   deleteComment: { input: { workflow_id: string; comment_id: string }; answer: undefined; required: true }
-  /** Mark a comment as done, or as open again */
+  /** Mark a comment as done, or reopen it */
   resolveComment: { input: { workflow_id: string; comment_id: string } & { resolved: boolean }; answer: WorkflowComment; required: true }
   /** What the runs of a workflow have stored, by key */
   listWorkflowState: { input: { workflow_id: string; limit?: number; cursor?: string; q?: string; sort?: "key" | "-key" | "updated_at" | "-updated_at" | "bytes" | "-bytes"; prefix?: string }; answer: { items: Array<StateEntry>; next_cursor: string | null }; required: true }
@@ -1039,7 +1039,7 @@ export type Operations = {
   uploadFile: { input: { name?: string } & { body?: unknown }; answer: FileValue; required: false }
   /** The bytes of a file */
   downloadFile: { input: { file_id: string }; answer: Blob; required: true }
-  /** A signed address under which anyone can read the file for a week */
+  /** A signed address with which anyone can read the file for a week */
   createFileLink: { input: { file_id: string }; answer: FileLink; required: true }
   /** The bytes of a file, by a signed address */
   downloadByLink: { input: { file_id: string; grant: string }; answer: Blob; required: true }
@@ -1097,15 +1097,15 @@ export type Operations = {
   getUsageInsights: { input: { group_by?: "workflow" | "model" | "person" | "day" | "credential"; from?: string; to?: string; workflow_id?: string }; answer: UsageReport; required: false }
   /** What a million tokens of each language model cost */
   getModelPrices: { input: Record<string, never>; answer: ModelPrices; required: false }
-  /** Set prices of language models in place of the shipped ones */
+  /** Set prices of language models that replace the built-in prices */
   putModelPrices: { input: NewModelPrices; answer: ModelPrices; required: true }
-  /** What may be spent on language models, and what is spent */
+  /** The budgets for language models, and what is spent */
   listBudgets: { input: Record<string, never>; answer: Budgets; required: false }
   /** Set the budgets of the workspace */
   putBudgets: { input: NewBudgets; answer: Budgets; required: true }
   /** Alert rules that the caller may see, with their states */
   listAlertRules: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "name" | "-name" | "since" | "-since"; created_after?: string; created_before?: string; kind?: string; state?: string; workflow_id?: string; enabled?: "true" | "false" }; answer: { items: Array<AlertRule>; next_cursor: string | null }; required: false }
-  /** Have a workflow or the workspace watched */
+  /** Create an alert rule for a workflow or the workspace */
   createAlertRule: { input: NewAlertRule; answer: AlertRule; required: true }
   /** One alert rule */
   getAlertRule: { input: { rule_id: string }; answer: AlertRule; required: true }

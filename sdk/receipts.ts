@@ -93,10 +93,10 @@ function brokenLink({ events, statement }: Receipt): ReceiptProblem | undefined 
   for (const [at, event] of events.entries()) {
     link = linkAfter(link, event)
     if (event.link !== link)
-      return { path: `/events/${at}`, message: `event ${event.seq} (${event.type}) was changed, moved or left out` }
+      return { path: `/events/${at}`, message: `event ${event.seq} (${event.type}) was changed, moved or removed` }
   }
   if (events.length !== statement.events || link !== statement.journal)
-    return { path: '/events', message: 'events were added or left out at the end' }
+    return { path: '/events', message: 'events were added or removed at the end' }
   return undefined
 }
 
@@ -124,7 +124,7 @@ export function verifyReceipt(receipt: unknown, publicKey?: string): ReceiptProb
   hold('/execution', receipt.execution, statement.execution_sha256)
   hold('/content', receipt.content, statement.content_sha256)
   if (receipt.gates.length !== statement.gates_sha256.length)
-    problems.push({ path: '/gates', message: 'gates were added or left out' })
+    problems.push({ path: '/gates', message: 'gates were added or removed' })
   else for (const [at, gate] of receipt.gates.entries()) hold(`/gates/${at}`, gate, statement.gates_sha256[at])
   const broken = brokenLink(receipt)
   return broken ? [...problems, broken] : problems

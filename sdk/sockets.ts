@@ -25,7 +25,7 @@ export type WatchOptions<Shown = Frame> = {
 export class NoWebSocket extends Error {
   constructor() {
     super(
-      "This runtime has no WebSocket. Use Node 22 or newer, or pass a class for it: { webSocket: (await import('ws')).WebSocket }.",
+      "This runtime has no WebSocket. Use Node 22 or newer, or pass a WebSocket class: { webSocket: (await import('ws')).WebSocket }.",
     )
     this.name = 'NoWebSocket'
   }
@@ -34,7 +34,7 @@ export class NoWebSocket extends Error {
 type Ticket = { ticket: string; url: string }
 
 /** Closing codes after which a retry is useless: access was withdrawn, or the resource was deleted. */
-const forGood: Record<number, string> = { 4403: 'Your access was withdrawn.', 4404: 'It does not exist any more.' }
+const forGood: Record<number, string> = { 4403: 'Your access was withdrawn.', 4404: 'The resource no longer exists.' }
 
 function watch<Shown>(makeTicket: () => Promise<Ticket>, options: WatchOptions<Shown>): Watching {
   const { onFrame, onState, after } = options

@@ -18,7 +18,7 @@ export async function buildConsole(log: Logger): Promise<string | undefined> {
   const began = performance.now()
   try {
     const directory = await runBuild()
-    log.info({ took_ms: Math.round(performance.now() - began) }, 'the console is built')
+    log.info({ took_ms: Math.round(performance.now() - began) }, 'the console was built')
     return directory
   } catch (error) {
     log.error({ err: error }, 'the console could not be built; the API is served without it')

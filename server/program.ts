@@ -203,7 +203,7 @@ function stopOnSignal(): void {
 
 /** An unhandled rejection must not end the process and the work of its tenants. */
 function keepGoing(log: Logger): void {
-  process.on('unhandledRejection', (error) => log.error({ err: error }, 'a promise was rejected and nobody noticed'))
+  process.on('unhandledRejection', (error) => log.error({ err: error }, 'unhandled promise rejection'))
 }
 
 stopOnSignal()

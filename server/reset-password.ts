@@ -32,5 +32,5 @@ export async function resetPassword(ownerUrl: string, address: string): Promise<
       })
     }
   })
-  return [`heddle new password for ${email}: ${password}`, 'It is shown once. Change it after signing in.']
+  return [`heddle new password for ${email}: ${password}`, 'It is shown only once. Change it after signing in.']
 }

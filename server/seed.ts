@@ -37,7 +37,7 @@ export async function seed(options: SeedOptions): Promise<string[]> {
     // The service is useful without its examples, so a failure here must not keep it from starting.
     await options
       .fillDemo(await http, demo)
-      .catch((error: unknown) => log.error({ err: error }, 'the demo could not be filled'))
+      .catch((error: unknown) => log.error({ err: error }, 'the demo data could not be created'))
   }
   return lines
 }
@@ -85,7 +85,7 @@ async function seedFirst(tx: Tx, config: Config): Promise<{ lines: string[]; dem
     hashSecret(demo.key),
   ])
   const lines = [
-    'A demo workspace was made. These are shown once:',
+    'A demo workspace was created. These values are shown only once:',
     `heddle demo person: ${DEMO_EMAIL}`,
     `heddle demo password: ${password}`,
     `heddle demo API key: ${demo.key}`,

@@ -70,7 +70,7 @@ export async function supervise(config: Config): Promise<void> {
     members.set(member.index, member)
     member.child.once('exit', async (code, signal) => {
       if (stopping || member.replaced) return
-      log.error({ process: member.index, code, signal }, 'a process died; starting another')
+      log.error({ process: member.index, code, signal }, 'a process exited; starting another')
       const lived = performance.now() - member.startedAt
       const next = lived > LIVED_LONG ? MIN_PAUSE : Math.min(MAX_PAUSE, pause * 2)
       await delay(lived > LIVED_LONG ? 0 : pause)
@@ -96,7 +96,7 @@ export async function supervise(config: Config): Promise<void> {
     for (const index of [...members.keys()]) {
       const next = start(index)
       if (!(await next.ready) || stopping) {
-        log.error({ process: index }, 'the new process did not start; the old one stays')
+        log.error({ process: index }, 'the new process did not start; the old process keeps running')
         await end(next)
         break
       }

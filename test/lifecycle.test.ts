@@ -141,7 +141,7 @@ describe('the program', () => {
     const { code, errors } = await start().ended
     writeFileSync(file, right)
     expect(code).toBe(1)
-    expect(errors).toContain(`The database in ${dataDir} does not take the password kept beside it`)
+    expect(errors).toContain(`The database in ${dataDir} does not accept the password stored beside it`)
     expect(await serversIn(accountFor(cluster), [cluster])).toEqual([])
   })
 

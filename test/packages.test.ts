@@ -117,7 +117,7 @@ slow(
       .map((line) => JSON.parse(line) as { level: number; msg: string })
     expect(lines.filter(({ level }) => level >= ERROR)).toEqual([])
     // The schema was created from the text in the package, not by its migrations one after another.
-    expect(lines.map(({ msg }) => msg)).toContain('schema made')
+    expect(lines.map(({ msg }) => msg)).toContain('schema created')
     expect(lines.map(({ msg }) => msg)).not.toContain('migration applied')
     await rm(place, { recursive: true })
     expect((await run(node, [bin, '--help'], { env })).stdout).toContain('heddle push DIR')

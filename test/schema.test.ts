@@ -94,7 +94,7 @@ describe('the schema as one text', () => {
       log: pino({}, { write: (line: string) => lines.push(JSON.parse(line)) }),
       schema: file,
     })
-    expect(lines).toMatchObject([{ msg: 'schema made', migrations: schema.migrations.length }])
+    expect(lines).toMatchObject([{ msg: 'schema created', migrations: schema.migrations.length }])
     expect(await linesOf(fresh)).toEqual(await linesOf(migrated))
     expect(await partitionsOf(fresh)).toEqual(expect.arrayContaining(await partitionsOf(migrated)))
   })

@@ -44,7 +44,7 @@ export function surroundings(
     throw new NotConvertible('the name of a variable is computed')
   if (/\$execution\b/.test(source)) {
     if (/\$execution\??\.(?!id\b|mode\b)/.test(source))
-      throw new NotConvertible('it reads more of $execution than its id')
+      throw new NotConvertible('it reads fields of $execution other than id')
     given.execution = { id: { $ref: 'execution.execution_id' }, mode: 'production' }
   }
   if (/\$workflow\b/.test(source))
@@ -169,23 +169,23 @@ export function computedValue(template: string, scope: Scope): Out {
 /** Throws if code uses undefined names: a workflow with such code would be refused when it is saved. */
 export function checkNames(source: string): void {
   const unknown = unknownNames(`export default async function (input) { ${source}\n}`)
-  if (!unknown) throw new NotConvertible('it is no JavaScript that can be read')
-  if (unknown[0]) throw new NotConvertible(`it uses "${unknown[0].name.slice(0, 64)}", which is not there`)
+  if (!unknown) throw new NotConvertible('it is not valid JavaScript')
+  if (unknown[0]) throw new NotConvertible(`it uses "${unknown[0].name.slice(0, 64)}", which is not available`)
 }
 
 /** Features that neither CEL nor the sandbox has. */
 export const REFUSED: readonly [RegExp, string][] = [
   [
     /\$jmespath\b|\$evaluateExpression\b|\$getPairedItem\b|\$secrets\b|\$parameter\b|\$prevNode\b/,
-    'it uses names that are not there',
+    'it uses names that are not available',
   ],
   [
     /\btoLocale(?:Date|Time)?String\(\s*(?:\[\s*)?['"`](?!(?:en|de|es|it|pt|fr|nl|id|tr)\b)/,
-    'it writes numbers or dates as another language does',
+    'it formats numbers or dates for another language',
   ],
   [
     /\btoLocale(?:Date|Time)?String\(\s*(?:\[\s*)?['"`](?!en)[^)]*(?:weekday|month:\s*['"`](?:long|short))/,
-    'it writes the names of months or days in another language',
+    'it formats the names of months or days in another language',
   ],
   [/\bIntl\b/, 'it uses Intl'],
 ]

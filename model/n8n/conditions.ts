@@ -80,7 +80,7 @@ function condition(
       if (typeof one.right !== 'string' || one.right.startsWith('='))
         throw new NotConvertible('the pattern of a condition is computed')
       const pattern = one.right.replace(/^\/(.*)\/[gmiyus]*$/, '$1')
-      if (/\(\?(?:=|!|<)/.test(pattern)) throw new NotConvertible('a pattern uses look-around')
+      if (/\(\?(?:=|!|<)/.test(pattern)) throw new NotConvertible('a regular expression uses look-around')
       return `${one.operation === 'regex' ? '' : '!'}${a}.matches(${quote(pattern)})`
     }
     case 'empty':

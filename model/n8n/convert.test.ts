@@ -316,9 +316,9 @@ describe('each kind of node', () => {
     for (const [jsCode, told] of [
       ["const fs = require('fs')", 'packages'],
       ["await fetch('https://x')", 'requests'],
-      ['return $(name).all()', '"name", which is not there'],
-      ['return moment()', '"moment", which is not there'],
-      ['return [', 'no JavaScript'],
+      ['return $(name).all()', '"name", which is not available'],
+      ['return moment()', '"moment", which is not available'],
+      ['return [', 'not valid JavaScript'],
     ] as const) {
       const converted = convert([{ name: 'It', type: base('code'), parameters: { jsCode } }])
       expect([outcome(converted, 'It'), why(converted, 'It')]).toEqual(['by_hand', expect.stringContaining(told)])
@@ -411,7 +411,7 @@ describe('each kind of node', () => {
       expect.objectContaining({ name: 'My OpenAI', kind: 'openAiApi' }),
       expect.objectContaining({ name: 'google_sheets', paths: [expect.stringMatching(/args\/tools\/0$/)] }),
     ])
-    expect(why(converted, 'Agent')).toContain('is not filled in in n8n either')
+    expect(why(converted, 'Agent')).toContain('is also empty in n8n')
     expect(JSON.stringify(converted.definition)).toContain('output.value.city')
   })
 })
@@ -510,7 +510,7 @@ describe('the graph', () => {
     const nodes = [set('A', 'x'), set('B', 'y')]
     expect(find(convert(nodes, edges), 'loop').args).toMatchObject({ until: { $cel: 'size(state.items) == 0' } })
     const twice = convert(nodes, [...edges, ['Start', 0, 'B']])
-    expect([outcome(twice, 'B'), why(twice, 'B')]).toEqual(['by_hand', expect.stringContaining('circle')])
+    expect([outcome(twice, 'B'), why(twice, 'B')]).toEqual(['by_hand', expect.stringContaining('cycle')])
   })
 
   test('input.start distinguishes several triggers; notes are kept; unreachable nodes are left out', () => {
@@ -555,7 +555,7 @@ describe('the graph', () => {
     const without = convertN8n(readWorkflow(workflow as unknown as Json), { kinds, services: new Map() })
     expect([outcome(without, 'Page'), why(without, 'Page')]).toEqual([
       'by_hand',
-      expect.stringContaining('notion is not there yet'),
+      expect.stringContaining('notion is not supported yet'),
     ])
     const schema = {
       type: 'object',

@@ -139,7 +139,7 @@ class Conversion implements LoopHost {
   }
 
   private reportDropped(from: string, to: string): void {
-    const why = `the connection from "${from.slice(0, 80)}" to "${to.slice(0, 80)}" closes a circle or leaves a loop: build it with a loop node`
+    const why = `the connection from "${from.slice(0, 80)}" to "${to.slice(0, 80)}" creates a cycle or leaves a loop: use a loop node instead`
     const line = this.work.report.find(({ node }) => node === from)
     if (!line) return
     line.why = line.outcome === 'by_hand' ? `${line.why}; ${why}` : why
@@ -189,7 +189,7 @@ class Conversion implements LoopHost {
           node: name,
           type: node.type,
           outcome: 'by_hand',
-          why: 'what leads to it could not be converted',
+          why: 'a node before it could not be converted',
         })
         continue
       }
@@ -272,7 +272,7 @@ class Conversion implements LoopHost {
   }
 
   private skipped(step: Step): Exit[] {
-    step.remark('it is disabled in n8n, so items pass it by')
+    step.remark('it is disabled in n8n, so items skip it')
     const flow = step.passed()
     step.add('set', { values: flow.one ? { item: step.guarded(flow.one) } : { items: step.guarded(flow.list) } })
     const out = pathOut(['nodes', step.id, 'output', flow.one ? 'item' : 'items'])

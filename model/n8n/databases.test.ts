@@ -140,7 +140,7 @@ describe('a database', () => {
 
   test('reports unsupported operations as to be done by hand, and empty parameters as a remark', () => {
     expect(byHand(one({ operation: 'executeQuery', query: 'insert into a values (1) returning id' }))).toEqual([
-      'It: a statement that writes gives back rows',
+      'It: a statement that writes returns rows',
     ])
     expect(byHand(one({ operation: 'select' }))).toEqual([])
   })

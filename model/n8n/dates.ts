@@ -114,7 +114,7 @@ function moved(time: Out, sign: '' | '-', args: Js[], convert: (js: Js) => Out):
       : first && literal(second) !== undefined
         ? [[first, unitOf(literal(second)!)]]
         : []
-  if (steps.length === 0) throw new NotConvertible('a time is moved by something that is not written out')
+  if (steps.length === 0) throw new NotConvertible('the unit of a change of time is computed')
   return timeIn(
     steps.reduce((cel, [js, unit]) => `${cel}.add(${amount(js)}, ${quote(unit)}${zoneOf(time)})`, time.cel),
     time,
@@ -127,7 +127,7 @@ export function timeMethod(time: Out, name: string, args: Js[], convert: (js: Js
   switch (name) {
     case 'toFormat':
     case 'format':
-      if (pattern === undefined) throw new NotConvertible('the pattern of a date is not written out')
+      if (pattern === undefined) throw new NotConvertible('the pattern of a date is computed')
       return formatted(time, pattern)
     case 'toISO':
     case 'toISOString':
@@ -196,7 +196,7 @@ function zoneNamed(name: string): string {
 
 function difference(time: Out, args: Js[], convert: (js: Js) => Out): Out {
   const unit = literal(args[1])
-  if (!args[0] || unit === undefined) throw new NotConvertible('a difference of times names no unit')
+  if (!args[0] || unit === undefined) throw new NotConvertible('a time difference names no unit')
   const of = unitOf(unit)
   const amount = celOut(`${time.cel}.difference(${asTime(convert(args[0])).cel}, ${quote(of)})`, 'number')
   return { ...amount, fields: { [`${of}s`]: amount, [of]: amount } }
@@ -205,7 +205,7 @@ function difference(time: Out, args: Js[], convert: (js: Js) => Out): Out {
 /** Converts `DateTime.now()`, `DateTime.fromISO(x)` and similar calls. */
 export function luxonCall(name: string, args: Js[], convert: (js: Js) => Out): Out {
   if (name === 'now' || name === 'local' || name === 'utc') {
-    if (args.length > 0 && name !== 'utc' && name !== 'now') throw new NotConvertible('a time is put together of parts')
+    if (args.length > 0 && name !== 'utc' && name !== 'now') throw new NotConvertible('a time is built from parts')
     return NOW
   }
   if (args[0] && name === 'fromISO') return asTime(convert(args[0]))

@@ -137,7 +137,7 @@ const refused: [expression: string, why: string][] = [
   ['={{ $json.constructor }}', 'cannot be read'],
   ['={{ $json.__proto__.x }}', 'cannot be read'],
   ['={{ $json.tags.reduce((a, b) => a + b) }}', 'reduce()'],
-  ['={{ "never ends }}', 'no end'],
+  ['={{ "never ends }}', 'not closed'],
   ['={{ window.location }}', 'not known'],
   [`={{ ${'('.repeat(200)}1${')'.repeat(200)} }}`, 'nested too deeply'],
   [`={{ ${'!'.repeat(500)}1 }}`, 'nested too deeply'],

@@ -73,7 +73,7 @@ class Translator {
 
   private inside(list: Out, js: Js | undefined): { names: string[]; body: Out } {
     if (js?.kind !== 'function' || js.params.length === 0 || js.params.length > 2)
-      throw new NotConvertible('a function is not written out')
+      throw new NotConvertible('a function is passed by name instead of inline')
     const names = js.params.map((name) =>
       TAKEN.has(name) || !/^[A-Za-z_]\w*$/.test(name) ? `${name.replaceAll(/\W/g, '')}_` : name,
     )
@@ -122,9 +122,9 @@ class Translator {
       case 'object':
         return fieldsOut(Object.fromEntries(js.entries.map(({ key, value }) => [key, this.translate(value)])))
       case 'regex':
-        throw new NotConvertible('a pattern stands alone')
+        throw new NotConvertible('a regular expression is used as a value')
       case 'function':
-        throw new NotConvertible('a function stands alone')
+        throw new NotConvertible('a function is used as a value')
     }
   }
 

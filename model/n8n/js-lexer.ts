@@ -96,7 +96,7 @@ function escapeAt(source: string, at: number): { text: string; end: number } {
   const long = /^u\{([\da-fA-F]{1,6})\}|^u([\da-fA-F]{4})|^x([\da-fA-F]{2})/.exec(source.slice(at, at + 10))
   if (long) {
     const code = Number.parseInt((long[1] ?? long[2] ?? long[3])!, 16)
-    if (code > 0x10ffff) throw new NotConvertible('an escape names no character')
+    if (code > 0x10ffff) throw new NotConvertible('an escape sequence is not valid')
     return { text: String.fromCodePoint(code), end: at + long[0].length }
   }
   if (character === '\n') return { text: '', end: at + 1 }
@@ -117,7 +117,7 @@ function quoted(source: string, from: number, quote: string): { text: string; en
       at += 1
     }
   }
-  throw new NotConvertible('a text has no end')
+  throw new NotConvertible('a text is not closed')
 }
 
 function templateAt(source: string, from: number): [Token, number] {
@@ -142,7 +142,7 @@ function templateAt(source: string, from: number): [Token, number] {
       at += 1
     }
   }
-  throw new NotConvertible('a template text has no end')
+  throw new NotConvertible('a template text is not closed')
 }
 
 /** Returns the position of the closing brace for the brace that is open at `from`; braces inside texts do not count. */
@@ -160,7 +160,7 @@ function closingBrace(source: string, from: number): number {
     before = token
     at = next
   }
-  throw new NotConvertible('a template text has no end')
+  throw new NotConvertible('a template text is not closed')
 }
 
 function regexAt(source: string, from: number): [Token, number] {
@@ -175,5 +175,5 @@ function regexAt(source: string, from: number): [Token, number] {
       return [{ kind: 'regex', pattern: source.slice(from, at), flags }, at + 1 + flags.length]
     }
   }
-  throw new NotConvertible('a pattern has no end')
+  throw new NotConvertible('a regular expression is not closed')
 }

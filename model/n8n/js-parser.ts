@@ -53,7 +53,7 @@ class Parser {
 
   expectEnd(): void {
     if (this.token.kind === 'end') return
-    throw new NotConvertible('it holds statements, not one expression')
+    throw new NotConvertible('it contains statements instead of one expression')
   }
 
   expression(): Js {
@@ -201,7 +201,7 @@ class Parser {
       const { token } = this
       this.at += 1
       if (token.kind !== 'name' && token.kind !== 'string' && token.kind !== 'number')
-        throw new NotConvertible('an object has a key that is not written out')
+        throw new NotConvertible('an object has a computed key')
       const key = String(token.value)
       if (this.take(':')) entries.push({ key, value: this.expression() })
       else if (token.kind === 'name') entries.push({ key, value: this.named(token.value) })
@@ -222,11 +222,11 @@ class Parser {
   private block(params: string[]): Js {
     this.expect('{')
     const { token } = this
-    if (token.kind !== 'name' || token.value !== 'return') throw new NotConvertible('a function holds statements')
+    if (token.kind !== 'name' || token.value !== 'return') throw new NotConvertible('a function contains statements')
     this.at += 1
     const body = this.expression()
     this.take(';')
-    if (!this.take('}')) throw new NotConvertible('a function holds statements')
+    if (!this.take('}')) throw new NotConvertible('a function contains statements')
     return { kind: 'function', params, body }
   }
 

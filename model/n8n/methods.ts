@@ -17,12 +17,12 @@ const list = (cel: string): Out => celOut(cel, 'list')
 /** Converts a JavaScript pattern to RE2, which has no look-around and no back-references. */
 export function patternText({ pattern, flags }: { pattern: string; flags: string }): string {
   if (/\(\?(?:=|!|<=|<!)|\\[1-9]|\\k</.test(pattern))
-    throw new NotConvertible('a pattern uses look-around or back-references')
-  if (/\\u\{?|\\c[A-Z]/.test(pattern)) throw new NotConvertible('a pattern names characters by their number')
+    throw new NotConvertible('a regular expression uses look-around or back-references')
+  if (/\\u\{?|\\c[A-Z]/.test(pattern)) throw new NotConvertible('a regular expression uses character codes')
   const modes = [...flags].filter((flag) => 'ims'.includes(flag)).join('')
   const plain = pattern.replaceAll('\\/', '/').replaceAll('(?<', '(?P<')
   const full = modes === '' ? plain : `(?${modes})${plain}`
-  if (full.length > 512) throw new NotConvertible('a pattern is longer than 512 characters')
+  if (full.length > 512) throw new NotConvertible('a regular expression is longer than 512 characters')
   return quote(full)
 }
 

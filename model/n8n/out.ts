@@ -164,6 +164,6 @@ export function toValue(of: Out): Json {
   if (of.view) throw new NotConvertible('it reads a whole node')
   if (of.path) return { $ref: refText(of.path) }
   if (of.fields) return Object.fromEntries(Object.entries(of.fields).map(([key, value]) => [key, toValue(value)]))
-  if (of.cel.length > 4_000) throw new NotConvertible('the expression becomes too long')
+  if (of.cel.length > 4_000) throw new NotConvertible('the expression is too long')
   return { $cel: of.cel }
 }

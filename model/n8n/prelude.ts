@@ -106,7 +106,7 @@ const sha256 = (bytes) => {
 }
 const hashNamed = (name) => {
   const found = { md5, sha1, sha256 }[String(name).toLowerCase().replace('-', '')]
-  if (!found) throw new Error('the hash "' + name + '" is not there')
+  if (!found) throw new Error('the hash "' + name + '" is not available')
   return found
 }
 const toBytes = (value, encoding) => [...(typeof value === 'string' ? Buffer.from(value, encoding) : value)]

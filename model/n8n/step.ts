@@ -143,7 +143,7 @@ export class Step {
    * instead of using any.
    */
   private onlyOf(list: Out, what: string): Out {
-    this.remark(`the item of ${what} is read where there is exactly one; with several the run fails here`)
+    this.remark(`the item of ${what} is read if there is exactly one; with several items the run fails here`)
     return celOut(`cel.bind(v, ${list.cel}, size(v) == 1 ? v[0] : [][1])`)
   }
 
@@ -167,7 +167,7 @@ export class Step {
    * in, as in n8n.
    */
   unfilled(what: string): Json {
-    this.remark(`${what} is not filled in in n8n either`)
+    this.remark(`${what} is also empty in n8n`)
     return { $cel: `dyn(${quote(`To be filled in: ${what}`)}).value()` }
   }
 
@@ -300,7 +300,7 @@ export class Step {
    * missing.
    */
   placeholder(why: string, isOpen = false): Exit[] {
-    if (isOpen) this.remark(`${why}: it is not filled in in n8n either`)
+    if (isOpen) this.remark(`${why} in n8n either`)
     else this.byHand(why)
     const message = `To do by hand: ${this.node.name} (${this.node.type}). ${why}`.slice(0, 500)
     this.add('code', {

@@ -255,7 +255,7 @@ describe('heddle verify', () => {
     const { public_key } = (await service().call('GET', '/api/receipt-key')).body
     const trusted = await heddle('verify', receipt, '--key', public_key, '--json')
     expect([trusted.exit, JSON.parse(trusted.stdout)]).toEqual([0, { valid: true, trusted: true, problems: [] }])
-    expect((await heddle('verify', receipt)).stdout).toContain('name the key you trust with --key')
+    expect((await heddle('verify', receipt)).stdout).toContain('pass the key you trust with --key')
     const other = await heddle('verify', receipt, '--key', 'A'.repeat(43))
     expect([other.exit, other.stdout]).toEqual([1, '/public_key is not the key that you trust\n'])
     const changed = join(folder.path, 'changed.json')

@@ -35,8 +35,8 @@ export type Command = {
 
 export const commonOptions: Record<string, Option> = {
   json: { type: 'boolean', about: 'print JSON, and errors as JSON on stderr' },
-  workspace: { type: 'string', value: 'ws_…', about: 'work in this workspace, where the key holds in several' },
-  help: { type: 'boolean', short: 'h', about: 'print this' },
+  workspace: { type: 'string', value: 'ws_…', about: 'use this workspace, if the key is valid in several' },
+  help: { type: 'boolean', short: 'h', about: 'print this help' },
 }
 
 export const EXIT = { done: 0, failed: 1, usage: 2, conflict: 3, pending: 4, refused: 5, unreachable: 6 } as const
@@ -44,8 +44,8 @@ export const EXIT = { done: 0, failed: 1, usage: 2, conflict: 3, pending: 4, ref
 /** Exit codes that every command can have. */
 export const exits: Record<number, string> = {
   [EXIT.done]: 'done',
-  [EXIT.failed]: 'it did not work: the service refused it, the run did not succeed, or a file cannot be read',
-  [EXIT.usage]: 'the command was not understood: an unknown option, or an argument is missing',
+  [EXIT.failed]: 'failure: the service refused the request, the run did not succeed, or a file cannot be read',
+  [EXIT.usage]: 'usage error: an unknown option, or an argument is missing',
   [EXIT.refused]: 'not signed in, or the key may not do this (401, 403)',
   [EXIT.unreachable]: 'the service cannot be reached',
 }

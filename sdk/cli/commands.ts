@@ -15,7 +15,7 @@ const serve: Command = {
   about: 'Start the service, with its data in ./heddle-data. Without a command `heddle` does the same.',
   options: { role: { type: 'string', value: 'all|api|worker', about: 'which part of the program runs' } },
   async run() {
-    throw new UsageError('`heddle serve` starts the installed package; in a checkout use npm start.')
+    throw new UsageError('`heddle serve` starts only the installed package; in a checkout use npm start.')
   },
 }
 

@@ -11,8 +11,7 @@ const warn = (out: Out, warnings: readonly Warning[]): void => {
 
 export const exportWorkflow: Command = {
   words: ['WORKFLOW'],
-  about:
-    'Print the active version as a document for git, with names instead of ids. The document is JSON with or without --json.',
+  about: 'Print the active version as a document for git, with names instead of ids. The document is always JSON.',
   options: { to: { type: 'string', value: 'FILE', about: 'write it into this file' } },
   async run([wanted], values, out) {
     const client = clientFromEnvironment({ workspace: textOf(values, 'workspace') })
@@ -42,11 +41,15 @@ function readDocument(file: string): Document {
 export const importWorkflow: Command = {
   words: ['FILE'],
   about:
-    'Make a workflow of a document, or a new version of one. What the document names is found by name; what is missing is listed.',
+    'Create a workflow from a document, or a new version of a workflow. References in the document are resolved by name; missing ones are listed.',
   options: {
-    workflow: { type: 'string', value: 'WORKFLOW', about: 'make a version of this one instead of a new workflow' },
-    activate: { type: 'boolean', about: 'activate that version' },
-    note: { type: 'string', value: 'TEXT', about: 'the note of that version' },
+    workflow: {
+      type: 'string',
+      value: 'WORKFLOW',
+      about: 'create a version of this workflow instead of a new workflow',
+    },
+    activate: { type: 'boolean', about: 'activate the new version' },
+    note: { type: 'string', value: 'TEXT', about: 'the note of the new version' },
   },
   async run([file], values, out) {
     const document = readDocument(file!)

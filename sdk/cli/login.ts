@@ -12,7 +12,7 @@ async function askForKey(): Promise<string | undefined> {
   if (!process.stdin.isTTY) return process.env.HEDDLE_KEY ?? ((await text(process.stdin)).trim() || undefined)
   const asking = createInterface({ input: process.stdin, output: process.stdout })
   try {
-    return (await asking.question('API key (made in the console under "API keys"): ')).trim() || undefined
+    return (await asking.question('API key (create one in the console under "API keys"): ')).trim() || undefined
   } finally {
     asking.close()
   }
@@ -20,13 +20,14 @@ async function askForKey(): Promise<string | undefined> {
 
 export const login: Command = {
   words: [],
-  about: 'Remember where the service is and who you are. Without --key it asks for the key, or reads it from a pipe.',
+  about:
+    'Store the address of the service and your API key. Without --key, the command asks for the key or reads it from a pipe.',
   options: {
-    base: { type: 'string', value: 'URL', about: 'the address of the service; http://127.0.0.1:4100 unless said' },
+    base: { type: 'string', value: 'URL', about: 'the address of the service; default: http://127.0.0.1:4100' },
     key: {
       type: 'string',
       value: 'hk_…',
-      about: 'the API key; better left out, it would stand in the history of the shell',
+      about: 'the API key; better omit it, because it would appear in the shell history',
     },
   },
   async run(_words, values, out) {
@@ -36,6 +37,6 @@ export const login: Command = {
     if (key === undefined) throw new UsageError('--key is missing. See: heddle login --help')
     const { user } = await makeClient({ baseUrl: base, token: key }).getMe()
     const file = remember({ base, key, ...(workspace !== undefined && { workspace }) })
-    out.show({ base, user, workspace: workspace ?? null, file }, `Signed in as ${user.email}; remembered in ${file}`)
+    out.show({ base, user, workspace: workspace ?? null, file }, `Signed in as ${user.email}; stored in ${file}`)
   },
 }

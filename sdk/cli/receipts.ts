@@ -29,7 +29,8 @@ function readJson(file: string): unknown {
 
 export const verify: Command = {
   words: ['FILE'],
-  about: 'Check a receipt, without the service. What was changed is named, and the exit code is 1.',
+  about:
+    'Check a receipt without the service. If something was changed, the changes are listed and the exit code is 1.',
   options: {
     key: { type: 'string', value: 'KEY', about: 'the public key you trust, from GET /api/receipt-key' },
   },
@@ -45,7 +46,7 @@ export const verify: Command = {
     }
     const by = trusted
       ? 'with the key you trust'
-      : `with the key ${document?.statement?.key_id}; name the key you trust with --key`
+      : `with the key ${document?.statement?.key_id}; pass the key you trust with --key`
     out.show(answer, `Nothing was changed. Signed by ${document?.statement?.issuer} ${by}.`)
     return EXIT.done
   },

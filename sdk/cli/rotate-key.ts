@@ -9,12 +9,12 @@ const LOOK_EVERY = 1_000
 export const rotateKey: Command = {
   words: [],
   about:
-    'For operators: seal every secret of the installation with a new key. Watches until it is over, or only restarts are left.',
+    'For operators: encrypt every secret of the installation with a new key. Shows the progress until the rotation is done, or only restarts are left.',
   options: {
     'new-key-file': {
       type: 'string',
       value: 'FILE',
-      about: '32 bytes in base64; required where HEDDLE_SECRET_KEY is set',
+      about: '32 bytes in base64; required if HEDDLE_SECRET_KEY is set',
     },
   },
   async run(_words, values, out) {
@@ -40,10 +40,11 @@ const waitsForRestarts = (state: KeyRotation): boolean =>
 
 function summary(state: KeyRotation): string {
   const { rotation, current } = state
-  if (!rotation) return `Done. Every secret is sealed with the key ${current}; the old key opens nothing any more.`
+  if (!rotation)
+    return `Done. Every secret is encrypted with the key ${current}; the old key no longer decrypts anything.`
   return [
-    `Every secret is sealed with the key ${rotation.to}.`,
-    `Start these processes again with the new HEDDLE_SECRET_KEY, one after the other (${outdated(state).length} left).`,
-    `Once all have it, the old key ${rotation.from} opens nothing any more.`,
+    `Every secret is encrypted with the key ${rotation.to}.`,
+    `Restart these processes with the new HEDDLE_SECRET_KEY, one after the other (${outdated(state).length} left).`,
+    `When all of them use it, the old key ${rotation.from} no longer decrypts anything.`,
   ].join('\n')
 }

@@ -20,9 +20,10 @@ function readInput(given: string | undefined): Record<string, unknown> {
 
 export const run: Command = {
   words: ['WORKFLOW'],
-  about: 'Start a workflow and print the id of the execution. With --wait, print its end as JSON.',
+  about:
+    'Start a workflow and print the id of the execution. With --wait, wait for its end and print the execution as JSON.',
   options: {
-    input: { type: 'string', value: 'JSON|@FILE', about: 'the input; {} unless said' },
+    input: { type: 'string', value: 'JSON|@FILE', about: 'the input; default: {}' },
     wait: { type: 'boolean', about: 'wait until it ends; the exit code is 1 unless it succeeded' },
   },
   async run([wanted], values, out) {
@@ -55,7 +56,7 @@ const isEnd = (type: string): boolean => /^execution\.(succeeded|failed|cancelle
 export const logs: Command = {
   words: ['EXECUTION'],
   about: 'Print the journal of an execution, oldest first. With --json, one JSON object on each line.',
-  options: { follow: { type: 'boolean', short: 'f', about: 'go on until it ends' } },
+  options: { follow: { type: 'boolean', short: 'f', about: 'keep printing until the execution ends' } },
   async run([wanted], values, out) {
     const client = clientFromEnvironment({ workspace: textOf(values, 'workspace') })
     const execution_id = wanted!

@@ -21,12 +21,12 @@ const synced = (about: string, work: (client: Client, options: Options) => Promi
   words: ['DIR'],
   about,
   options: {
-    'dry-run': { type: 'boolean', about: 'say what would be done, and do nothing' },
-    force: { type: 'boolean', about: 'overwrite what was changed on the other side' },
-    delete: { type: 'boolean', about: 'delete what was deleted on this side' },
+    'dry-run': { type: 'boolean', about: 'show what would be done, without doing it' },
+    force: { type: 'boolean', about: 'overwrite changes of the other side' },
+    delete: { type: 'boolean', about: 'delete workflows or files that were deleted on this side' },
   },
   exits: {
-    [EXIT.conflict]: 'something was changed on both sides and left alone',
+    [EXIT.conflict]: 'something was changed on both sides and was not synchronized',
     [EXIT.pending]: 'a dry run found something to do',
   },
   async run([directory], values, out) {
@@ -44,4 +44,4 @@ const synced = (about: string, work: (client: Client, options: Options) => Promi
 })
 
 export const pullCommand = synced('Write the workflows that you own or edit into a folder, one file each.', pull)
-export const pushCommand = synced('Bring the workspace in step with a folder.', push)
+export const pushCommand = synced('Update the workspace from a folder.', push)

@@ -112,7 +112,7 @@ function goneThere(
       name,
       outcome: 'only_here',
       workflow_id,
-      message: 'is gone from the workspace; --delete removes the file',
+      message: 'was deleted in the workspace; --delete removes the file',
     }
   if (!dryRun) removeDocument(directory, file)
   return { file, name, outcome: 'deleted', workflow_id }
@@ -141,7 +141,11 @@ function pullOne(
   }
   if (here && !force && hashOf(here) !== inStep) {
     if (inStep === hashOf(document))
-      return { ...line, outcome: 'same', message: 'the file was changed; push it, or pull --force to undo that' }
+      return {
+        ...line,
+        outcome: 'same',
+        message: 'the file was changed; push it, or discard the change with pull --force',
+      }
     return {
       ...line,
       outcome: 'conflict',
@@ -205,7 +209,7 @@ function findRemote(
   const remembered = free.find(({ workflow }) => workflow.workflow_id === workflowId)
   if (remembered) return remembered
   const called = free.filter(({ workflow }) => workflow.name === name)
-  if (called.length > 1) throw new Error(`"${name}" names ${called.length} workflows there; rename all but one.`)
+  if (called.length > 1) throw new Error(`${called.length} workflows are called "${name}" there; rename all but one.`)
   return called[0]
 }
 
@@ -271,7 +275,7 @@ async function pushOne(
   } catch (error) {
     if (!(error instanceof HeddleProblem) || error.status >= 500) throw error
     if (error.status === 412)
-      return { ...line, outcome: 'conflict', message: 'it was changed in this moment; pull first' }
+      return { ...line, outcome: 'conflict', message: 'it was just changed in the workspace; pull first' }
     const missing = error.errors.filter(({ message }) => !(dryRun && isComing(message, coming)))
     if (dryRun && error.errors.length > 0 && missing.length === 0)
       return { ...line, outcome: found ? 'changed' : 'created', message: 'after the workflows it starts' }

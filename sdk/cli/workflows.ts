@@ -13,7 +13,7 @@ export async function findWorkflow(client: Client, wanted: string): Promise<Work
     throw new Error(
       found.length === 0
         ? `There is no workflow "${wanted}".`
-        : `"${wanted}" names ${found.length} workflows; use the id.`,
+        : `${found.length} workflows are called "${wanted}"; use the id.`,
     )
   return found[0]!
 }

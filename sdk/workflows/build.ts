@@ -87,7 +87,7 @@ function collect<Input>(): { graph: Graph<Input>; stored: { nodes: StoredNode[];
   const graph: Graph<Input> = {
     input: makeRef('input'),
     node(id, { type, args }, { after, ...options } = {}) {
-      if (stored.nodes.some((node) => node.id === id)) throw new Error(`There are two nodes with the id "${id}".`)
+      if (stored.nodes.some((node) => node.id === id)) throw new Error(`Two nodes have the id "${id}".`)
       const given = plain(args ?? {}) as JsonObject
       stored.nodes.push({ id, type, ...(args !== undefined && { args: given }), ...options })
       for (const [from, port] of sourcesOf(after)) addEdge(from.id, port, id)

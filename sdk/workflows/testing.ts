@@ -65,6 +65,6 @@ function readyLines(output: NodeJS.ReadableStream, gone: Promise<void>): Promise
       const token = /API key: (hk_\S+)/.exec(text)?.[1]
       if (baseUrl && token) resolve({ baseUrl, token })
     })
-    void gone.then(() => reject(new Error('Heddle ended before it was ready; its log says why.')))
+    void gone.then(() => reject(new Error('Heddle stopped before it was ready; see its log for the reason.')))
   })
 }

@@ -95,7 +95,7 @@ describe('the builder', () => {
   test('refuses a second node with the same id', () => {
     const wf = workflow('Twice')
     wf.node('a', set({ values: {} }))
-    expect(() => wf.node('a', set({ values: {} }))).toThrow('two nodes with the id "a"')
+    expect(() => wf.node('a', set({ values: {} }))).toThrow('Two nodes have the id "a"')
   })
 
   test('gives later nodes the output type of earlier nodes', () => {

@@ -131,7 +131,7 @@ export const makeEndReports = (deps: {
       await deps.areaCalls(row.workspace_id, () => ports.ended(ended))
       return true
     } catch (error) {
-      log.warn({ err: error, execution_id: row.execution_id }, 'an end could not be told yet')
+      log.warn({ err: error, execution_id: row.execution_id }, 'the end of an execution could not be reported yet')
       return false
     }
   }
@@ -177,7 +177,7 @@ export const makeEndReports = (deps: {
           if (found > told) tellLater()
         }
       } catch (error) {
-        log.warn({ err: error }, 'ends could not be told yet')
+        log.warn({ err: error }, 'the ends of executions could not be reported yet')
       } finally {
         telling = undefined
         if (again) tell()

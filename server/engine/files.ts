@@ -56,7 +56,7 @@ export const fileSchema: JsonObject = {
 }
 
 export const unavailable = (): NodeFailure =>
-  new NodeFailure('file_unavailable', 'there is no such file, or it is not one of this run', { retryable: false })
+  new NodeFailure('file_unavailable', 'the file does not exist, or does not belong to this run', { retryable: false })
 
 /** Reads a whole file into memory. Throws if the file has more than `maxBytes` bytes. */
 export async function readWhole(file: OpenFile, maxBytes: number): Promise<Buffer> {

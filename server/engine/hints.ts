@@ -69,7 +69,7 @@ export const makeHints = async (deps: { db: Database; log: Logger }): Promise<Hi
     gathered = new Set()
     pool
       .query({ name: 'engine-notify', text: NOTIFY, values: [CHANNEL, `${self} ${text}`] })
-      .catch((error: Error) => log.debug({ err: error }, 'a hint was lost'))
+      .catch((error: Error) => log.debug({ err: error }, 'a notification to other processes was lost'))
   }
 
   const gather = (id: string): void => {

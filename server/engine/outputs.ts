@@ -13,12 +13,12 @@ import { hasBadText } from './text.ts'
 
 const checkPart = (part: string, written: number): void => {
   if (written > MAX_VALUE_SIZE) {
-    throw new NodeFailure('result_too_large', 'the output is larger than 8 MiB; keep larger things as files', {
+    throw new NodeFailure('result_too_large', 'the output is larger than 8 MiB; store larger data as files', {
       retryable: false,
     })
   }
   if (hasBadText(part)) {
-    const message = 'the output holds NUL characters or halves of surrogate pairs, which cannot be stored'
+    const message = 'the output contains NUL characters or unpaired surrogates, which cannot be stored'
     throw new NodeFailure('invalid_text', message, { retryable: false })
   }
 }

@@ -43,7 +43,7 @@ const truth: [what: string, error: unknown, fromNode: Kind | null, fromEngine: K
     new DatabaseReadOnly('standby'),
     'database',
     'database',
-    'The database takes no writes.',
+    'The database accepts no writes.',
   ],
   ['a database that does not respond', new DatabaseUnresponsive('silent'), 'database', 'database'],
   ['a full disk of the database', coded('53100'), 'storage', 'storage', 'The disk of the database is full.'],

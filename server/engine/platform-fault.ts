@@ -29,9 +29,9 @@ const storage: Record<string, string> = {
   ENOSPC: 'The storage of the service is full.',
   EDQUOT: 'The storage of the service is full.',
   EROFS: 'The storage of the service cannot be written to.',
-  EIO: 'The storage of the service does not work.',
-  EMFILE: 'The service has too many files open.',
-  ENFILE: 'The service has too many files open.',
+  EIO: 'The storage of the service failed.',
+  EMFILE: 'The service has too many open files.',
+  ENFILE: 'The service has too many open files.',
 }
 /** Files of the service that it may not access. For the engine this is a fault; a node may name such a file itself. */
 const engineStorage: Record<string, string> = {
@@ -48,9 +48,9 @@ const problems = new Map<string, PlatformFault['kind']>([
 
 const database = (code: string): PlatformFault => {
   if (code === '53100') return fault('storage', 'The disk of the database is full.')
-  if (code === '25006') return fault('database', 'The database takes no writes.')
+  if (code === '25006') return fault('database', 'The database accepts no writes.')
   if (code === '55P03' || code === '57014') return fault('database', 'The database took too long.')
-  if (code.startsWith('40')) return fault('database', 'Others changed the same at the same time.')
+  if (code.startsWith('40')) return fault('database', 'Another request changed the same data at the same time.')
   return fault('database', 'The database does not answer.')
 }
 

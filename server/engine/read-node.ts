@@ -76,7 +76,7 @@ const withOutputs = (blobs: Blobs, state: GraphState, args: JsonObject): Promise
       return [id, text.includes(id) ? node : rest]
     }),
   )
-  if (bytesOf(nodes) > MAX_READ) throw new NotShown('The outputs that its arguments name are larger than 8 MiB.')
+  if (bytesOf(nodes) > MAX_READ) throw new NotShown('The outputs that its arguments use are larger than 8 MiB.')
   return hydrate(blobs, { ...state, nodes })
 }
 
@@ -107,7 +107,7 @@ const stateBefore = async (
     tx.maybe<ItemRow>(ITEM, [workspaceId, executionId, rows, turn - 1]),
   )
   const output = before?.output as unknown as TurnOutput | undefined
-  if (output?.state === undefined) throw new NotShown('What the turn began with is not kept.')
+  if (output?.state === undefined) throw new NotShown('The state at the start of the turn is no longer stored.')
   return output.state
 }
 

@@ -18,7 +18,10 @@ export const seedFor = (
   if (from === 'start') return seed
   const types = new Map(old.definition.nodes.map((node) => [node.id, node.type]))
   if (from !== 'failed' && !next.nodes.some((node) => node.id === from)) {
-    throw problem('not_retryable', 'The definition has no node of that id. Name another, or retry from the start.')
+    throw problem(
+      'not_retryable',
+      'The definition has no node with that id. Choose another node, or retry from the start.',
+    )
   }
   const kept = (id: string): NodeState | undefined => {
     const node = old.state.nodes[id]

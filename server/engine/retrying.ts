@@ -36,7 +36,7 @@ export async function retryExecution(deps: RetryDeps, wanted: Retry): Promise<St
   const found = await readState(db, readTurns, wanted.workspaceId, wanted.executionId, { whole: true })
   if (!found) throw problem('not_found')
   if (!isEnded(found.row.status)) {
-    throw problem('not_retryable', 'The execution is still under way. Cancel it first, or wait for its end.')
+    throw problem('not_retryable', 'The execution is still running. Cancel it first, or wait until it ends.')
   }
   const row = await store.startOf(wanted.workspaceId, wanted.executionId)
   if (!row) throw problem('not_found')

@@ -13,7 +13,7 @@ const SIGNAL = 'select engine.signal($1, $2, $3, $4::json) as outcome'
 const storable = (message: Signal): string => {
   const text = JSON.stringify(message)
   if (!hasBadText(text)) return text
-  throw problem('malformed', 'The message holds NUL characters or halves of surrogate pairs, which cannot be stored.')
+  throw problem('malformed', 'The message contains NUL characters or unpaired surrogates, which cannot be stored.')
 }
 
 const signal: Engine['signal'] = async (tx, to, message) => {

@@ -195,7 +195,7 @@ export const makeStarter = (deps: {
     const journal = worker?.journal()
     const waiting = (journal?.waiting() ?? 0) + queue.waiting()
     if (waiting > limits.journal) {
-      throw problem('overloaded', 'The service has more to do than it can. Try again in a moment.', { retryAfterS: 1 })
+      throw problem('overloaded', 'The service is overloaded. Try again in a moment.', { retryAfterS: 1 })
     }
     if ((journal?.stalledFor() ?? 0) > STALLED || queue.stalledFor() > STALLED) throw noAnswer()
   }
@@ -206,7 +206,7 @@ export const makeStarter = (deps: {
     if (platformRetry !== Number.POSITIVE_INFINITY) refuseWhenOverloaded()
     const text = JSON.stringify([start.input, start.trigger.id, start.snapshot ?? null])
     if (hasBadText(text)) {
-      throw problem('malformed', 'The input holds NUL characters or halves of surrogate pairs, which cannot be stored.')
+      throw problem('malformed', 'The input contains NUL characters or unpaired surrogates, which cannot be stored.')
     }
     return within(startUntil(start, executionId, rowOf(start, text.length), platformRetry), platformRetry)
   }

@@ -4,7 +4,7 @@ const codes = {
   // 400
   malformed: [400, 'The request could not be read'],
   too_deep: [400, 'The JSON is nested too deeply'],
-  duplicate_key: [400, 'A key stands twice in one object of the JSON'],
+  duplicate_key: [400, 'An object in the JSON has a duplicate key'],
   // 401
   unauthenticated: [401, 'No valid credential was presented'],
   bad_credentials: [401, 'The e-mail address or the password is wrong'],
@@ -18,7 +18,7 @@ const codes = {
   forbidden: [403, 'Your role does not allow this'],
   insufficient_scope: [403, 'The API key lacks a scope'],
   foreign_origin: [403, 'The request came from another site'],
-  origin_refused: [403, 'This origin is not on the list of the token'],
+  origin_refused: [403, 'The token does not allow this origin'],
   address_reserved: [403, 'This address is reserved for an operator'],
   email_unverified: [403, 'Your e-mail address is not confirmed yet'],
   proof_required: [403, 'Prove that the message was sent to you'],
@@ -28,29 +28,29 @@ const codes = {
   channel_disabled: [403, 'This channel is disabled'],
   quota_exceeded: [403, 'The quota of the plan is used up'],
   // 404
-  not_found: [404, 'There is no such thing, or you may not see it'],
+  not_found: [404, 'This does not exist, or you may not see it'],
   route_not_found: [404, 'There is no such address'],
   unknown_host: [404, 'This host name serves no organisation'],
   no_subscription: [404, 'The workspace has no active subscription'],
   // 405
-  method_not_allowed: [405, 'The address exists, but not for this method'],
+  method_not_allowed: [405, 'This address does not accept this method'],
   // 408
   request_timeout: [408, 'The request took too long to arrive'],
   // 409
-  conflict: [409, 'The present state does not allow this'],
-  already_exists: [409, 'It exists already'],
+  conflict: [409, 'The current state does not allow this'],
+  already_exists: [409, 'This exists already'],
   last_owner: [409, 'The last owner cannot be removed or demoted'],
-  not_empty: [409, 'It still holds something'],
+  not_empty: [409, 'It is not empty'],
   idempotency_key_reused: [409, 'This idempotency key was used for another request'],
   no_active_version: [409, 'The workflow has no active version'],
-  activation_blocked: [409, 'The version has not proven itself as the workflow asks'],
+  activation_blocked: [409, 'The version does not meet the requirements for activation'],
   activation_required: [409, 'The workflow must be activated by its new owner'],
   runs_live: [409, 'The workflow has live executions'],
-  not_waiting: [409, 'Nothing waits for this answer'],
-  not_retryable: [409, 'This execution cannot be retried so'],
+  not_waiting: [409, 'Nothing is waiting for this answer'],
+  not_retryable: [409, 'This execution cannot be retried in this way'],
   already_finished: [409, 'The execution has already ended'],
   already_voted: [409, 'You have voted on this gate already'],
-  payload_changed: [409, 'The payload is not the one you saw'],
+  payload_changed: [409, 'The payload has changed since you saw it'],
   gate_closed: [409, 'The gate is closed'],
   dataset_unbound: [409, 'No dataset is bound'],
   dataset_changed: [409, 'The dataset has changed since it was read'],
@@ -60,26 +60,26 @@ const codes = {
   job_running: [409, 'The job is running'],
   form_closed: [409, 'This form was already used'],
   payment_method_required: [409, 'The workspace has no payment method'],
-  method_in_use: [409, 'The payment method is needed by the subscription'],
+  method_in_use: [409, 'The subscription needs this payment method'],
   subscription_exists: [409, 'The workspace has an active subscription'],
   plan_in_use: [409, 'The plan has subscribers'],
   // 412
   precondition_failed: [412, 'The resource has changed'],
   // 413
   too_large: [413, 'The request is too large'],
-  answer_too_large: [413, 'The answer would be too large'],
+  answer_too_large: [413, 'The response would be too large'],
   // 414
   address_too_long: [414, 'The address is too long'],
   // 415
   unsupported_media_type: [415, 'This content type is not accepted here'],
   // 422
   invalid: [422, 'Some fields are not valid'],
-  read_only: [422, 'The server owns this field'],
+  read_only: [422, 'The server sets this field'],
   unknown_reference: [422, 'The request names something that does not exist'],
   probe_failed: [422, 'The connection could not be used'],
   bad_record: [422, 'A record is not valid'],
   audio_unreadable: [422, 'The audio could not be read'],
-  audio_silent: [422, 'Nothing was heard in the audio'],
+  audio_silent: [422, 'The audio contains no speech'],
   audio_too_long: [422, 'The audio is too long'],
   // 429
   rate_limited: [429, 'Too many requests'],
@@ -135,7 +135,7 @@ export const invalid = (
 ): Problem => new Problem('invalid', detail, { errors })
 
 export const readOnly = (fields: string[]): Problem =>
-  new Problem('read_only', 'Leave these fields out, or send them with their present value.', {
+  new Problem('read_only', 'Omit these fields, or send their current values.', {
     errors: fields.map((field) => ({ path: `/${field}`, message: 'is set by the server' })),
   })
 
@@ -144,7 +144,7 @@ export const readOnly = (fields: string[]): Problem =>
  */
 export const unknownReference = (...paths: string[]): Problem =>
   new Problem('unknown_reference', 'Name something that exists in your workspace.', {
-    errors: paths.map((path) => ({ path, message: 'names nothing that you can see' })),
+    errors: paths.map((path) => ({ path, message: 'does not exist, or you may not see it' })),
   })
 
 export const isProblem = (error: unknown, code?: Code): error is Problem =>

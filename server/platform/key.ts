@@ -29,7 +29,7 @@ export async function makeSecretKey(config: Config, isUsed: () => Promise<boolea
     const found = findSecretKey(config)
     if (found) return found
     throw new StartRefused(
-      `${file} is missing, and the database was set up with the key it held. Restore it from your copy, or set HEDDLE_SECRET_KEY; nothing was changed.`,
+      `${file} is missing, and the database was set up with the key in that file. Restore it from your copy, or set HEDDLE_SECRET_KEY; nothing was changed.`,
     )
   }
   makeDataDirectory(config.HEDDLE_DATA_DIR)

@@ -106,7 +106,7 @@ export function makeVault(bytes: Buffer): Vault {
 
   const keyOf = (id: string): KeyObject => {
     const key = keys.get(id)
-    if (!key) throw new Error(`sealed with the key ${id}, which this process does not have`)
+    if (!key) throw new Error(`encrypted with the key ${id}, which this process does not have`)
     return key
   }
 
@@ -140,7 +140,7 @@ export function makeVault(bytes: Buffer): Vault {
 
   return {
     seal(place, text) {
-      if (isRetired) throw new Error(`the key ${current} was replaced: nothing may be sealed with it`)
+      if (isRetired) throw new Error(`the key ${current} was replaced and can no longer encrypt`)
       return isKeyed ? sealWith(current, place, text) : sealFirst(place, text)
     },
     open(place, sealed) {
@@ -152,7 +152,7 @@ export function makeVault(bytes: Buffer): Vault {
         const id = sealed.subarray(1, KEYED_HEAD).toString('hex')
         dataKey = decrypt(keyOf(id), wrapped, wrapAad(id))
       } else if (sealed[0] === FIRST_VERSION) dataKey = openFirst(aad, wrapped)
-      else throw new Error(`sealed with the unknown version ${sealed[0]}`)
+      else throw new Error(`encrypted in the unknown format ${sealed[0]}`)
       return decrypt(createSecretKey(dataKey), sealed.subarray(head + SEALED_KEY_BYTES), aad).toString()
     },
     derive: (purpose) => createHmac('sha256', root).update(`heddle:${purpose}`).digest(),

@@ -46,9 +46,7 @@ function dueOf({ p }: Step): JsonObject {
 
 export function askAndWait(step: Step): Exit[] {
   const { p, node } = step
-  step.remark(
-    `people of the workspace are asked, where they are asked other questions, and not by ${node.type.split('.').at(-1)}`,
-  )
+  step.remark(`people of the workspace are asked in their inbox, not through ${node.type.split('.').at(-1)}`)
   return step.each(({ scope, add }) => {
     const parts = [p.subject, p.message]
       .filter((part) => typeof part === 'string' && part.replace(/^=/, '').trim() !== '')

@@ -30,7 +30,7 @@ const STATIC =
 const MODULES = `const require = (name) => {
   const plain = name.replace('node:', '')
   const found = { MODULES }[plain]
-  if (!found) throw new Error('the package "' + name + '" is not there')
+  if (!found) throw new Error('the package "' + name + '" is not available')
   return found
 }
 `

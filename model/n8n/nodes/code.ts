@@ -94,7 +94,7 @@ function namesOf(step: Step, source: string): string[] {
   } catch (error) {
     const all = step.work.names()
     if (!(error instanceof NotConvertible) || all.length > 30) throw error
-    step.remark('it computes the name of a node, so that it is given the items of all nodes before it')
+    step.remark('it computes the name of a node, so it receives the items of all nodes before it')
     return all
   }
 }
@@ -116,7 +116,7 @@ function itemsOf(step: Step, name: string, source: string): Json {
 const STATE_KEY = 'static_data'
 
 function keptState(step: Step): string {
-  step.remark('what it keeps between runs is state of the workflow')
+  step.remark('its static data is stored as state of the workflow')
   return step.add('state.get', { key: STATE_KEY, default: {} }, { isHelper: true })
 }
 

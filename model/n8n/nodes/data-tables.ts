@@ -95,7 +95,7 @@ return found.length > 0 || ${!isUpsert} ? found.map((row) => ({ ...row, id: row.
 function remove(step: Step, at: Place): Out {
   const dataset_id = datasetOf(step)
   if (listOf(objectOf(step.p.filters).conditions).length === 0) throw new NotFilled('it has no condition')
-  step.remark('it writes the whole dataset again: let one run at a time do it (max_concurrency)')
+  step.remark('it rewrites the whole dataset: allow only one run at a time (max_concurrency)')
   const id = coded(
     step,
     at,

@@ -127,7 +127,7 @@ function run(step: Step, { scope, add }: Place, dialect: Dialect, statement: Sta
     })
     return pathOut(['nodes', id, 'output', 'rows'], 'list')
   }
-  if (isReturning(statement)) throw new NotConvertible('a statement that writes gives back rows')
+  if (isReturning(statement)) throw new NotConvertible('a statement that writes returns rows')
   const id = add('warehouse.execute', { connection_id, statement: text, ...(params !== undefined && { params }) })
   return celOut(`[{"success": true, "affected": ${outputOf(id).cel}?.affected.orValue(null)}]`, 'list')
 }
@@ -212,7 +212,7 @@ function write(step: Step, at: Place, dialect: Dialect, operation: string): Out 
   const given = rowOf(step, at.scope)
   const key = keysOf(step)
   if (operation !== 'insert' && key.length === 0) throw new NotFilled('it names no column to match on')
-  step.remark('its result is what it sent; columns that the database fills in are not in it')
+  step.remark('its result has the columns that it sent, without those that the database fills in')
   const { row, field } = heldRow(at, given)
   const result = celOut(`[${row.cel}]`, 'list')
   if (operation !== 'update') {
@@ -221,7 +221,7 @@ function write(step: Step, at: Place, dialect: Dialect, operation: string): Out 
     return result
   }
   if (!isObject(given) || given.$ref !== undefined || given.$cel !== undefined)
-    throw new NotConvertible('the columns that it changes are those of the item')
+    throw new NotConvertible('it changes the columns that the item has')
   const changed = Object.keys(given).filter((column) => !key.includes(column))
   if (changed.length === 0) throw new NotFilled('it names no column to change')
   const match = (column: string): Json =>

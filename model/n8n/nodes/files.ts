@@ -124,7 +124,7 @@ export function xml(step: Step): Exit[] {
   return step.each(({ scope, add }) => {
     const text = member(scope.input.paired(), name)
     const file = add('file.write', { name: 'data.xml', media_type: 'application/xml', text: step.guarded(text) })
-    step.remark('attributes are named "@name", and elements that come several times are lists')
+    step.remark('attributes are named "@name", and repeated elements are lists')
     return pathOut([
       'nodes',
       add('file.convert', { file: { $ref: `nodes.${file}.output` }, from: 'xml', to: 'json' }),
@@ -171,6 +171,6 @@ export function diskFile(step: Step): Exit[] {
   const kind = step.node.type.split('.').at(-1)
   const isWriting = kind === 'writeBinaryFile' || (kind === 'readWriteFile' && step.p.operation === 'write')
   if (!isWriting) throw new NotConvertible('it reads a file from the disk of n8n')
-  step.remark('the file is stored with the run, where it can be downloaded, and not on a disk')
+  step.remark('the file is stored with the run and can be downloaded there; it is not written to a disk')
   return passOn(step)
 }

@@ -48,7 +48,7 @@ function routed(step: Step, conditions: (scope: Scope) => string[], { fallback =
 }
 
 const bounded = (cel: string): string => {
-  if (cel.length > 4_000) throw new NotConvertible('a condition becomes too long')
+  if (cel.length > 4_000) throw new NotConvertible('a condition is too long')
   return cel
 }
 
@@ -134,7 +134,9 @@ export function convertWait(step: Step): Exit[] {
       p.limitWaitTime === true
         ? Number(p.resumeAmount ?? 1) * (SECONDS[String(p.resumeUnit ?? 'hours')] ?? 3_600)
         : undefined
-    step.remark('it goes on when the address of this node is called: hand out callbacks of this node')
+    step.remark(
+      'it continues when the address of this node, callbacks.<id>.url, is called: send that address to the caller',
+    )
     step.add('wait.event', { ...(limit && limit > 0 && { due_in_s: limit, on_due: 'continue' }) })
     return [
       step.exit(
@@ -250,7 +252,7 @@ function fieldsSource({ p, node }: Step): string {
         : text.split(',').map((name) => [name.trim(), name.trim()])
   if (pairs.every((pair) => pair.every((name) => name === ''))) throw new NotFilled('it names no fields to match')
   if (pairs.some((pair) => pair.some((name) => name === '' || name?.startsWith('='))))
-    throw new NotConvertible(`the fields that "${node.name.slice(0, 60)}" matches are not written out`)
+    throw new NotConvertible(`the fields that "${node.name.slice(0, 60)}" matches are computed`)
   const join = String(p.joinMode ?? 'keepMatches')
   return `const pairs = ${JSON.stringify(pairs)}
 const read = (item, path) => path.split('.').reduce((value, key) => value?.[key], item)

@@ -77,7 +77,7 @@ function changes(held: JsonObject, scope: Scope, first: Paging['first']): string
   if (parameters.length === 0) throw new NotConvertible('its pages change nothing')
   const parts = { query: [] as string[], headers: [] as string[] }
   for (const { name, value, type } of parameters) {
-    if (type === 'body') throw new NotConvertible('its pages are asked for in the body')
+    if (type === 'body') throw new NotConvertible('its pages are requested in the body')
     const place = type === 'headers' ? 'headers' : 'query'
     const key = String(name ?? '')
     if (key === '' || key.startsWith('=')) throw new NotConvertible('a parameter of its pages has a computed name')

@@ -42,7 +42,7 @@ class Request {
 
   wants(name: string, kind: string): void {
     if (this.credential && this.credential.kind !== kind)
-      this.step.byHand(`${name} is a second secret of one request: a request takes one credential`)
+      this.step.byHand(`${name} is a second secret of one request: a request can use only one credential`)
     this.credential ??= { name, kind }
   }
 

@@ -18,7 +18,7 @@ export function modelOf(step: Step): { args: JsonObject; credential: { name: str
   const name = isObject(named) ? named.value : named
   if (typeof name === 'string' && name !== '')
     step.remark(
-      `it asked the model ${name.replace(/^=/, '').slice(0, 60)}; here the model of the credential or of the service is asked`,
+      `it used the model ${name.replace(/^=/, '').slice(0, 60)}; here the model of the credential or of the installation is used`,
     )
   const temperature = Number(options.temperature)
   const [kind, credential] = Object.entries(model.credentials)[0] ?? []

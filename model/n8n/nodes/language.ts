@@ -107,10 +107,10 @@ export function message(step: Step): Exit[] {
     if (whole === undefined)
       throw prompt.length === 0
         ? new NotFilled('it has no prompt')
-        : new NotConvertible('its prompt becomes too long for one expression')
+        : new NotConvertible('its prompt is too long for one expression')
     const instructions = joined(system)
     if (system.length > 0 && instructions === undefined)
-      throw new NotConvertible('its instructions become too long for one expression')
+      throw new NotConvertible('its instructions are too long for one expression')
     const isAgent = tools.grants.length + tools.mcp.length > 0
     const id = isAgent
       ? at.add(
@@ -166,7 +166,9 @@ function memoryOf(step: Step, { scope, add }: Place): Memory | undefined {
   const length = Math.min(50, Math.max(1, Number(p.contextWindowLength ?? 5) || 5))
   const read = add('state.get', { key, default: [] })
   if (!memory.type.endsWith('.memoryBufferWindow'))
-    step.remark(`"${memory.name}" kept what was said in a database; here it is state of the workflow`)
+    step.remark(
+      `"${memory.name}" stored the conversation in a database; here the conversation is state of the workflow`,
+    )
   const held = `nodes.${read}.output.value`
   return {
     before: `(size(${held}) == 0 ? "" : "What was said before:\\n" + ${held}.map(x, x.role + ": " + x.text).join("\\n") + "\\n\\nNow: ")`,

@@ -47,7 +47,7 @@ export function mailByCode(step: Step, resource = 'message', operation = 'send')
   const options = isObject(p.options) ? p.options : {}
   if (kind === 'googleDocs') return operation === 'update' ? documentChanges(step) : undefined
   if (kind === 'emailSend') {
-    step.remark('the mail server of the service sends it, from its address')
+    step.remark('the mail server of the installation sends it, from its own address')
     return step.each((at) => {
       const format = String(p.emailFormat ?? (p.html !== undefined ? 'html' : 'text'))
       const to = addresses(step, at, p.toEmail)
@@ -133,7 +133,7 @@ function messages(step: Step): Exit[] {
         output: { $ref: `nodes.${one}.output` },
       }
       const id = at.add('map', { items: { $ref: `nodes.${list}.output.items` }, body: body as unknown as JsonObject })
-      step.remark('messages have the shape that Gmail gives them')
+      step.remark('messages have the format of the Gmail API')
       return outputOf(id)
     },
     { many: true },
@@ -149,7 +149,7 @@ const joined = (parts: string[]): string =>
 /** Returns the source between {{ and }} if the value consists only of that. */
 function expressionIn(value: string): string {
   const [, source] = /^=\s*\{\{([\s\S]*)\}\}\s*$/.exec(value) ?? []
-  if (source === undefined || source.includes('{{')) throw new NotConvertible('gmail: a time is put together of texts')
+  if (source === undefined || source.includes('{{')) throw new NotConvertible('gmail: a time is built from texts')
   return source.trim()
 }
 

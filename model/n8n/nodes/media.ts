@@ -30,7 +30,7 @@ function drawn(step: Step, at: Place): Out {
   const options = objectOf(p.options)
   const size = String(options.size ?? '')
   if (size !== '' && !SIZES.includes(size))
-    step.remark(`pictures of the size ${size.slice(0, 20)} are not made any more`)
+    step.remark(`pictures of the size ${size.slice(0, 20)} are no longer available`)
   if (options.returnImageUrls === true) step.remark('the picture is a file, not an address')
   const id = addCall(step, at, 'openai', 'generate_image', {
     prompt: step.text(p.prompt, at.scope, 'prompt'),

@@ -29,7 +29,7 @@ function supabaseFilters(step: Step, scope: Scope): JsonObject {
     filters[name] = prefixed(step, `${sign}.`, one.keyValue, scope)
   }
   if (step.p.matchType === 'anyFilter' && Object.keys(filters).length > 1)
-    throw new NotConvertible('supabase: conditions of which any may hold are not mapped')
+    throw new NotConvertible('supabase: conditions joined by "any" are not mapped')
   return filters
 }
 

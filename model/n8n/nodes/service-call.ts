@@ -73,9 +73,9 @@ export function addCall(
   args: JsonObject,
 ): string {
   const actions = step.work.services.get(service)
-  if (!actions) throw new NotConvertible(`the service ${service} is not there yet`)
+  if (!actions) throw new NotConvertible(`the service ${service} is not supported yet`)
   const schema = actions.get(action)
-  if (!schema) throw new NotConvertible(`the service ${service} has no action ${action} yet`)
+  if (!schema) throw new NotConvertible(`the service ${service} does not support the action ${action} yet`)
   for (const name of Array.isArray(schema.required) ? schema.required.map(String) : [])
     if (args[name] === undefined || args[name] === '') args[name] = step.unfilled(`${service} ${action}: ${name}`)
   const [issue] = validateJson(schema, args, { opaque: (value) => isExpression(value) })

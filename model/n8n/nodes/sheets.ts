@@ -31,12 +31,12 @@ function sheetName(step: Step, scope: Scope): Json {
     if (typeof raw.cachedResultName === 'string' && raw.cachedResultName !== '') return raw.cachedResultName
     if (raw.mode === 'name') return step.text(raw.value, scope, 'sheetName')
     if (raw.value === 'gid=0') {
-      step.remark('the first sheet is called "Sheet1" here: correct the name where it has another')
+      step.remark('the first sheet is assumed to be called "Sheet1": correct the name if it differs')
       return 'Sheet1'
     }
     if (raw.value === '' || raw.value === undefined) return ''
     if (typeof raw.value === 'string' && raw.value.startsWith('=')) return step.text(raw.value, scope, 'sheetName')
-    step.remark('the sheet is known by its number only: name it')
+    step.remark('only the number of the sheet is known: enter its name')
     return String(raw.value)
   }
   return step.text(raw ?? 'Sheet1', scope, 'sheetName')
@@ -125,7 +125,7 @@ function update(step: Step, at: Place, isUpsert: boolean): Out {
 const keys = ${JSON.stringify(keys)}
 const fits = (row, at) => keys.every((key) => key === 'row_number' ? Number(input.values[key]) === at + 2 : String(row[header.indexOf(key)] ?? '') === String(input.values[key] ?? ''))
 const at = rows.findIndex(fits)
-${isUpsert ? '' : "if (at < 0) throw new Error('no row fits')\n"}const before = at < 0 ? [] : rows[at]
+${isUpsert ? '' : "if (at < 0) throw new Error('no row matches')\n"}const before = at < 0 ? [] : rows[at]
 const number = at < 0 ? rows.length + 2 : at + 2
 const sheet = /^\\w+$/.test(input.sheet) ? input.sheet : "'" + input.sheet.replaceAll("'", "''") + "'"
 return { range: sheet + '!A' + number, row: header.map((name, column) => input.values[name] ?? before[column] ?? ''), values: input.values }`,
@@ -135,7 +135,7 @@ return { range: sheet + '!A' + number, row: header.map((name, column) => input.v
     range: { $ref: `nodes.${found}.output.range` },
     rows: [{ $ref: `nodes.${found}.output.row` }],
   })
-  step.remark('the row is found by reading the sheet, and written as a whole')
+  step.remark('the row is found by reading the sheet, and the whole row is written')
   return pathOut(['nodes', found, 'output', 'values'])
 }
 

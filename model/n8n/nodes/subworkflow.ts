@@ -11,9 +11,9 @@ export function subworkflow(step: Step): Exit[] {
   const { p } = step
   const id = isObject(p.workflowId) ? (p.workflowId.cachedResultName ?? p.workflowId.value) : p.workflowId
   if (p.source !== undefined && p.source !== 'database')
-    throw new NotConvertible('the other workflow stands in a file, an address or a parameter')
+    throw new NotConvertible('the other workflow is in a file, at an address or in a parameter')
   if (typeof id !== 'string' || /^=?\s*$/.test(id)) throw new NotFilled('it names no workflow')
-  step.byHand(`choose the workflow that it runs (${id.slice(0, 60)}) once that one is imported too`)
+  step.byHand(`import the workflow that it runs too, then choose it here (${id.slice(0, 60)})`)
   return step.each(({ scope, add }) => {
     const inputs =
       isObject(p.workflowInputs) && isObject(p.workflowInputs.value) && Object.keys(p.workflowInputs.value).length > 0

@@ -69,7 +69,7 @@ class Toolbox implements Tools {
     const { parameters: p } = node
     const url = String(p.endpointUrl ?? p.sseEndpoint ?? '').replace(/^=/, '')
     if (!/^https?:\/\//.test(url) || url.includes('{{')) {
-      this.step.remark(`the address of the server of "${node.name}" is not filled in in n8n either`)
+      this.step.remark(`the address of the server of "${node.name}" is also empty in n8n`)
       return
     }
     const [kind, name] = Object.entries(node.credentials)[0] ?? []
@@ -84,11 +84,11 @@ class Toolbox implements Tools {
     if (p.language === 'python') throw new NotConvertible('it is Python')
     const { text } = withoutSecrets(String(p.jsCode ?? ''))
     if (text.trim() === '') {
-      this.step.remark(`"${node.name}" is not filled in in n8n either`)
+      this.step.remark(`"${node.name}" is also empty in n8n`)
       return
     }
     if (/\bfetch\s*\(|\baxios\b|\brequire\s*\(|\bthis\.helpers\b|\$\(|\$input\b/.test(text))
-      throw new NotConvertible('its code reaches outside')
+      throw new NotConvertible('its code makes requests, loads packages or reads other nodes')
     const source = `${preludeOf(text)}const query = typeof input === 'object' && input !== null && 'query' in input ? input.query : input\n${text}`
     this.grant(node, { type: 'code', arguments: { fixed: { source } } }, 'code, with your query as input')
   }
@@ -161,7 +161,7 @@ class Toolbox implements Tools {
     const type = kindOf(node)
     const { step } = this
     try {
-      if (type === 'toolThink') step.remark(`"${node.name}" is left out: models think without a tool`)
+      if (type === 'toolThink') step.remark(`"${node.name}" is left out: language models reason without a tool`)
       else if (type === 'toolCalculator') this.grant(node, { type: 'transform' }, 'transform')
       else if (type === 'mcpClientTool') this.server(node)
       else if (type === 'toolCode') this.code(node)
@@ -187,15 +187,15 @@ class Toolbox implements Tools {
   private workflow({ name, parameters: p }: N8nNode): void {
     const id = isObject(p.workflowId) ? p.workflowId.value : p.workflowId
     const isOpen = (p.source ?? 'database') === 'database' && (typeof id !== 'string' || /^=?\s*$/.test(id))
-    if (!isOpen) throw new NotConvertible('choose the workflow that it runs once that one is imported too')
-    this.step.remark(`the workflow of "${name}" is not filled in in n8n either`)
+    if (!isOpen) throw new NotConvertible('import the workflow that it runs too, then choose it here')
+    this.step.remark(`the workflow of "${name}" is also empty in n8n`)
   }
 
   private knowledge(node: N8nNode): void {
     const below = this.step.work.attached(node.name).find(({ kind }) => kind === 'ai_vectorStore')?.node
     const store = isVectorStore(node) ? node : below
     if (!store) {
-      this.step.remark(`the store of "${node.name}" is not filled in in n8n either`)
+      this.step.remark(`the store of "${node.name}" is also empty in n8n`)
       return
     }
     const fixed = { knowledge_id: knowledgeOf(this.step, store), limit: passagesOf(node.parameters) }
@@ -207,7 +207,7 @@ class Toolbox implements Tools {
     const system = String(objectOf(node.parameters.options).systemMessage ?? '').replace(/^=/, '')
     if (system.includes('{{')) throw new NotConvertible('its instructions are computed')
     this.step.remark(
-      `the agent "${node.name}" is not one of its own here: its instructions and tools are those of the agent above it`,
+      `the agent "${node.name}" is not a separate agent here: its instructions and tools are added to the agent above it`,
     )
     this.texts.push(`As ${node.name} (${aboutOf(node)}): ${withoutSecrets(system).text}`.slice(0, 6_000))
     for (const one of this.step.work.attached(node.name))

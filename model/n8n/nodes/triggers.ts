@@ -157,7 +157,7 @@ export function chat(step: Step): Exit[] {
 
 /** Converts the trigger that runs when another workflow fails. */
 export function failed(step: Step): Exit[] {
-  step.remark('name this workflow as error_workflow_id in the settings of those that it is for')
+  step.remark('set error_workflow_id to this workflow in the settings of the workflows that it handles')
   const values = {
     execution: {
       id: { $cel: 'input?.execution_id.orValue(null)' },
@@ -170,7 +170,7 @@ export function failed(step: Step): Exit[] {
       name: { $cel: 'input?.workflow_name.orValue(null)' },
     },
   }
-  return begins(step, values, 'error', 'The error workflow of others')
+  return begins(step, values, 'error', 'The error workflow of other workflows')
 }
 
 /** Converts a tool server: the workflow becomes one tool, and its argument `tool` selects the n8n tool. */

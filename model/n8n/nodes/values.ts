@@ -78,7 +78,7 @@ export function crypto(step: Step): Exit[] {
     const value = textOf(step.out(p.value, at.scope, 'value'))
     if (action === 'generate') return withFields(at, step, { [field]: { $cel: 'uuid()' } })
     if (String(p.type ?? 'MD5') !== 'SHA256' || !['hex', 'base64'].includes(encoding))
-      throw new NotConvertible(`${String(p.type ?? 'MD5').slice(0, 20)} is not there; SHA256 is`)
+      throw new NotConvertible(`${String(p.type ?? 'MD5').slice(0, 20)} is not supported; use SHA256`)
     if (action === 'hash') return withFields(at, step, { [field]: { $cel: `sha256(${value}, ${quote(encoding)})` } })
     throw new NotConvertible(`the key of "${action.slice(0, 20)}" belongs in a credential`)
   })

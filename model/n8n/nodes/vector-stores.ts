@@ -101,7 +101,7 @@ export function vectorStore(step: Step): Exit[] {
   const mode = String(step.p.mode ?? (kind.endsWith('Insert') ? 'insert' : kind.endsWith('Load') ? 'load' : 'retrieve'))
   if (mode === 'insert') return insert(step)
   if (mode === 'load') return load(step)
-  throw new NotConvertible(`a store of vectors in the mode "${mode.slice(0, 40)}" is not mapped`)
+  throw new NotConvertible(`a vector store in the mode "${mode.slice(0, 40)}" is not mapped`)
 }
 
 /** Answers a question from the search results of a store. */
@@ -116,7 +116,7 @@ export function answeredFrom(
   if (kindOf(retriever) !== 'retrieverVectorStore')
     throw new NotConvertible(`it reads from ${kindOf(retriever).slice(0, 60)}`)
   const store = step.work.attached(retriever.name).find(({ kind }) => kind === 'ai_vectorStore')?.node
-  if (!store) throw new NotFilled('it has no store of vectors')
+  if (!store) throw new NotFilled('it has no vector store')
   const search = at.add('knowledge.search', {
     knowledge_id: knowledgeOf(step, store),
     q: question(prompt),

@@ -23,10 +23,10 @@ export const alertRoutes = (): AnyRoute[] =>
         run: listAlertRules,
       },
       createAlertRule: {
-        summary: 'Have a workflow or the workspace watched',
+        summary: 'Create an alert rule for a workflow or the workspace',
         description:
-          'Looked at every half minute. People are told once when it begins to fire and once when it is over: by a notification, by mail and a channel where ' +
-          'that is asked for, and by the events `alert.firing` and `alert.resolved`.',
+          'Checked every 30 seconds. People are notified once when the rule starts to fire and once when it stops: by a notification, by mail and a channel if ' +
+          'configured, and by the events `alert.firing` and `alert.resolved`.',
         body: NewAlertRule,
         answer: AlertRule,
         status: 201,
@@ -38,7 +38,8 @@ export const alertRoutes = (): AnyRoute[] =>
       getAlertRule: { summary: 'One alert rule', answer: AlertRule, extension: true, run: getAlertRule },
       updateAlertRule: {
         summary: 'Change an alert rule, switch it off, or silence it for a while',
-        description: 'While it is silenced nobody is told. If it still fires afterwards, people are told then.',
+        description:
+          'While the rule is silenced, nobody is notified. If it still fires afterwards, people are notified then.',
         body: AlertRulePatch,
         answer: AlertRule,
         extension: true,

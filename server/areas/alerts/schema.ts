@@ -12,30 +12,30 @@ const kind = z
   .enum(alertKinds)
   .describe(
     '`failure_rate`: the share of runs that fail or time out, from 0 to 1. `duration`: p95 of how long runs take, in seconds. `queue_age`: how long the ' +
-      'oldest run waits for its turn, in seconds. `silence`: how long no run was started, in seconds. `budget`: the share of a budget that is spent',
+      'oldest run has waited in the queue, in seconds. `silence`: how long no run was started, in seconds. `budget`: the share of a budget that is spent',
   )
-const threshold = z.number().positive().max(1e9).describe('It fires at this value and above')
+const threshold = z.number().positive().max(1e9).describe('The rule fires at this value and above')
 const window_s = z
   .number()
   .int()
   .min(WINDOW_STEP)
   .max(24 * 3600)
   .multipleOf(WINDOW_STEP)
-  .describe('For `failure_rate` and `duration`: the time that is looked at, in steps of five minutes')
+  .describe('For `failure_rate` and `duration`: the period that is measured, in steps of five minutes')
 const min_runs = z
   .number()
   .int()
   .min(1)
   .max(1_000_000)
-  .describe('For `failure_rate` and `duration`: fewer runs say nothing')
+  .describe('For `failure_rate` and `duration`: with fewer runs the rule does not fire')
 const people = z
   .array(reference('usr'))
   .max(50)
-  .describe('Who is told, by a notification; who may not see the workflow is left out')
+  .describe('Who gets a notification; people who may not see the workflow are skipped')
 const channel = z
   .strictObject({
     config_id: reference('chan'),
-    to: z.string().min(1).max(500).describe('Whom, as the vendor calls them'),
+    to: z.string().min(1).max(500).describe('The recipient, as the vendor identifies them'),
   })
   .nullable()
 const mail = z.boolean().describe('The same people also get a mail')
@@ -44,7 +44,7 @@ export const NewAlertRule = z
   .strictObject({
     name: name(),
     kind,
-    workflow_id: reference('wf').nullish().describe('Null: the whole workspace, which its owners may watch'),
+    workflow_id: reference('wf').nullish().describe('Null: the whole workspace; only owners may do this'),
     threshold,
     window_s: window_s.default(900),
     min_runs: min_runs.default(5),
@@ -69,7 +69,7 @@ export const AlertRulePatch = z
     silenced_until: timestampIn()
       .nullable()
       .optional()
-      .describe('Nobody is told before this time; null ends the silence'),
+      .describe('Nobody is notified before this time; null ends the silence'),
   })
   .meta({ id: 'AlertRulePatch' })
 export type AlertRulePatch = z.output<typeof AlertRulePatch>
@@ -80,20 +80,20 @@ export const AlertRule = z
     name: z.string(),
     kind,
     workflow_id: id('wf').nullable(),
-    threshold: z.number().describe('It fires at this value and above'),
-    window_s: z.number().int().describe('The time that is looked at'),
-    min_runs: z.number().int().describe('Fewer runs say nothing'),
-    people: z.array(id('usr')).describe('Who is told'),
+    threshold: z.number().describe('The rule fires at this value and above'),
+    window_s: z.number().int().describe('The period that is measured'),
+    min_runs: z.number().int().describe('With fewer runs the rule does not fire'),
+    people: z.array(id('usr')).describe('Who is notified'),
     mail: z.boolean().describe('Whether they also get a mail'),
     channel: z
       .object({ config_id: id('chan'), to: z.string() })
       .nullable()
-      .describe('Where a message is sent as well'),
+      .describe('The channel that also gets a message'),
     enabled: z.boolean(),
-    silenced_until: timestamp().nullable().describe('Nobody is told before this time'),
-    state: z.enum(['ok', 'firing']).describe('How it stood when it was looked at last'),
-    since: timestamp().describe('Since when it stands so'),
-    value: z.number().nullable().describe('What was measured; null where there was too little to measure'),
+    silenced_until: timestamp().nullable().describe('Nobody is notified before this time'),
+    state: z.enum(['ok', 'firing']).describe('The state at the last check'),
+    since: timestamp().describe('Since when it has this state'),
+    value: z.number().nullable().describe('The measured value; null if there was too little to measure'),
     checked_at: timestamp().nullable(),
     created_by: id('usr').nullable(),
     created_at: timestamp(),

@@ -35,7 +35,7 @@ async function checkWorkflow(ctx: Context, workflowId: string | null | undefined
   const { workspace_id, role } = ctx.workspace
   if (workflowId == null) {
     if (role !== 'owner')
-      throw problem('forbidden', 'Only owners watch the whole workspace. Name a workflow that you may see.')
+      throw problem('forbidden', 'Only owners may watch the whole workspace. Choose a workflow that you may see.')
     return
   }
   const isSeen =
@@ -57,7 +57,7 @@ const MAX_SHARE = 1
 
 function checkThreshold(kind: AlertRule['kind'], threshold: number): void {
   if (kind === 'failure_rate' && threshold > MAX_SHARE)
-    throw invalid([{ path: '/threshold', message: 'is a share: at most 1' }])
+    throw invalid([{ path: '/threshold', message: 'must be at most 1: it is a share' }])
 }
 
 export async function createAlertRule(ctx: Context, input: NewAlertRule): Promise<AlertRule> {

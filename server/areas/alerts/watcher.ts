@@ -15,7 +15,7 @@ export function makeAlertWatcher(deps: MessageDependencies): Omit<PeriodicCheck,
   const each = async <T>(what: string, all: T[], work: (one: T) => Promise<unknown>): Promise<void> => {
     for (const one of all) {
       if (isStopped) return
-      await work(one).catch((error: unknown) => log.warn({ err: error }, `${what} failed and is done again`))
+      await work(one).catch((error: unknown) => log.warn({ err: error }, `${what} failed and is tried again`))
     }
   }
 
@@ -29,7 +29,7 @@ export function makeAlertWatcher(deps: MessageDependencies): Omit<PeriodicCheck,
 
   const { start, stop } = makePeriodicCheck({
     check,
-    onError: (error) => log.debug({ err: error }, 'alerts are looked at again in a moment'),
+    onError: (error) => log.debug({ err: error }, 'alerts could not be checked; trying again'),
   })
   return {
     start,

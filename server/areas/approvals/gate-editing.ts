@@ -35,7 +35,7 @@ export async function editCall(deps: GateDependencies, tx: Tx, gate: store.Gate,
   const payload = await editedPayload(tx, gate, edit.arguments)
   const payload_sha256 = payloadSha256(payload)
   if (payload_sha256 === gate.payload_sha256)
-    throw invalid([{ path: '/arguments', message: 'are what the gate asks about already' }])
+    throw invalid([{ path: '/arguments', message: 'are the same as those of the gate' }])
   if (gate.edits >= MAX_EDITS)
     throw problem('conflict', `The arguments were edited ${MAX_EDITS} times. Approve or reject them.`)
   await store.closeGate(tx, gate.workspace_id, gate.request_id, 'cancelled', null)
@@ -52,8 +52,8 @@ export async function editCall(deps: GateDependencies, tx: Tx, gate: store.Gate,
     throw problem(
       'conflict',
       gate.policy.allow_self
-        ? 'Nobody is left who could approve the edited arguments.'
-        : 'Nobody else is left who could approve the edited arguments: their author may not, unless the policy has allow_self.',
+        ? 'No remaining approver could approve the edited arguments.'
+        : 'No other approver could approve the edited arguments: the person who edited them may not, unless the policy has allow_self.',
     )
   const wire = toWire('apr', next.request_id)
   await settleNotices(tx, gate.workspace_id, [gate.request_id], editInWords(editor.name))
@@ -87,14 +87,17 @@ export async function editCall(deps: GateDependencies, tx: Tx, gate: store.Gate,
 async function editedPayload(tx: Tx, gate: store.Gate, wanted: JsonObject): Promise<JsonObject> {
   const bounds = await edits.readBounds(tx, gate)
   if (bounds === null || !isObject(gate.payload))
-    throw problem('conflict', 'Only the arguments of a tool call can be edited. Vote on what this gate shows.')
+    throw problem(
+      'conflict',
+      'Only the arguments of a tool call can be edited. Vote on the content of this gate instead.',
+    )
   if (jsonSize(wanted, MAX_SIZE) > MAX_SIZE)
     throw invalid([{ path: '/arguments', message: `are larger than ${MAX_SIZE / 1024} KiB` }])
   const { chosen, problems } = chosenOf(bounds, wanted)
   if (problems.length > 0)
     throw invalid(
       problems.map(({ path, message }) => ({ path: `/arguments${path}`, message })),
-      'The tool does not take these arguments, or the workflow does not allow them.',
+      'The tool does not accept these arguments, or the workflow does not allow them.',
     )
   return { ...gate.payload, arguments: { ...chosen, ...bounds.fixed } }
 }

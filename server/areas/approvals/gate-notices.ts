@@ -51,7 +51,7 @@ export async function reportIfStuck(tx: Tx, standing: VotingState): Promise<void
     workspaceId: gate.workspace_id,
     kind: 'approval.unsatisfiable',
     title: `Nobody can approve "${gate.title}" any more`,
-    body: 'The people its policy names are gone or have voted. Bring one back, or cancel the execution.',
+    body: 'The approvers of its policy have left or have already voted. Add one of them again, or cancel the execution.',
     data: { request_id: toWire('apr', gate.request_id), execution_id: toWire('exe', gate.execution_id) },
     link: `/approvals/${toWire('apr', gate.request_id)}`,
     to: owners.map(({ user_id }) => user_id),

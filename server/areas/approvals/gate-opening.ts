@@ -110,7 +110,7 @@ async function escalateIfExcluded(tx: Tx, gate: store.Gate): Promise<store.Gate>
   const people = standing.excluded.map(({ user_id, name }) => `${name} ${reasonToExclude(gate, user_id)}`)
   throw new NodeFailure(
     'approvers_excluded',
-    `Nobody is left who may approve "${gate.title}": ${people.join('; ')}. Name another approver, or set allow_self.`,
+    `No person may approve "${gate.title}": ${people.join('; ')}. Add another approver, or set allow_self.`,
     {
       retryable: false,
       details: {

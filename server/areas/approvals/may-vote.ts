@@ -34,7 +34,7 @@ function requireOpen(gate: store.Gate): void {
   if (gate.status === 'open') return
   if (gate.replaced_by === null) throw problem('gate_closed', `The gate is ${gate.status} already.`)
   const request_id = toWire('apr', gate.replaced_by)
-  throw problem('payload_changed', `The arguments were edited. Read the gate ${request_id} and vote on what it says.`, {
+  throw problem('payload_changed', `The arguments were edited. Read the gate ${request_id} and vote on its content.`, {
     report: { request_id },
   })
 }

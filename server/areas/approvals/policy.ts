@@ -15,7 +15,9 @@ export function readPolicy(given: Json | undefined): Policy {
   const source = (given ?? {}) as JsonObject
   const approvers = (source.approvers ?? []) as unknown as Approver[]
   if (approvers.length === 0)
-    throw new NodeFailure('gate_without_approvers', 'the policy names nobody who may approve', { retryable: false })
+    throw new NodeFailure('gate_without_approvers', 'the policy contains no person who may approve', {
+      retryable: false,
+    })
   return {
     approvers,
     quorum: (source.quorum ?? 'any') as Policy['quorum'],

@@ -141,7 +141,7 @@ async function answer(
   locked = store.lockFor(tx, by.userId, [workspaceId, executionId, answered.clarificationId]),
 ): Promise<{ clarification_id: string; execution_id: string; status: 'answered' }> {
   const [wanted, another] = await locked
-  if (another) throw invalid([{ path: '/clarification_id', message: 'must be given: several questions are open' }])
+  if (another) throw invalid([{ path: '/clarification_id', message: 'is required: several questions are open' }])
   if (answered.clarificationId !== undefined && !wanted) throw unknownReference('/clarification_id')
   if (wanted?.status !== 'open')
     throw problem('not_waiting', whyNotWaiting(wanted ?? (await store.findNewest(tx, workspaceId, executionId)), by))
@@ -150,7 +150,7 @@ async function answer(
   if (issues.length > 0)
     throw invalid(
       issues.slice(0, 50).map((issue) => ({ path: `/response${issue.path}`, message: issue.message })),
-      'The response does not fit the question.',
+      'The response does not match the schema of the question.',
     )
   await close(engine, tx, wanted, answered.response, by)
   return { clarification_id: wanted.clarification_id, execution_id: executionId, status: 'answered' }
@@ -259,11 +259,11 @@ function outcomeOf(row: Row, earlier?: Earlier): Settled {
         ...(earlier && { reused: provenanceOf(earlier) }),
       },
     }
-  const why = row.on_due === 'default' ? ', and the default answer does not fit its schema' : ''
+  const why = row.on_due === 'default' ? ', and the default answer does not match its schema' : ''
   return {
     type: 'node.failed',
     nodePath,
-    error: { code: 'question_expired', message: `nobody answered "${row.question}" in time${why}` },
+    error: { code: 'question_expired', message: `the question "${row.question}" was not answered in time${why}` },
   }
 }
 
@@ -277,12 +277,12 @@ const addressedToOthers = (): Problem => problem('forbidden', 'The question is a
 
 /** An answerer from outside the workspace does not learn the names of its members. */
 function whyNotWaiting(row: Row | undefined, { userId }: Answerer): string {
-  if (!row) return 'The execution waits for no answer.'
+  if (!row) return 'The execution is not waiting for an answer.'
   if (row.status === 'answered')
     return userId === undefined
       ? 'It was answered before.'
       : `It was answered by ${row.answered_by_name ?? 'somebody else'}.`
-  return row.status === 'expired' ? 'The time to answer has passed.' : 'The execution waits for it no longer.'
+  return row.status === 'expired' ? 'The time to answer has passed.' : 'The execution no longer waits for this answer.'
 }
 
 export type Questions = ReturnType<typeof makeQuestions>

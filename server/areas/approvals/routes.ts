@@ -42,7 +42,7 @@ export const approvalRoutes = ({ approvals, questions }: { approvals: Approvals;
     },
     {
       listInbox: {
-        summary: "Open gates waiting on the caller's vote, soonest due first, those without a due time last",
+        summary: 'Open gates that wait for the vote of the caller, by due time; those without a due time come last',
         query: inboxList.query,
         answer: page(Approval),
         run: approvals.listInbox,
@@ -77,7 +77,8 @@ export const approvalRoutes = ({ approvals, questions }: { approvals: Approvals;
         run: approvals.castVote,
       },
       editArguments: {
-        summary: 'Edit the arguments of a tool call before it is approved; the answer is the new gate about them',
+        summary:
+          'Edit the arguments of a tool call before it is approved; the response is the new gate for the edited call',
         body: EditedCall,
         answer: Approval,
         status: 201,
@@ -94,7 +95,7 @@ export const approvalRoutes = ({ approvals, questions }: { approvals: Approvals;
         run: approvals.editArguments,
       },
       delegateVote: {
-        summary: "Hand one's vote to a colleague",
+        summary: 'Hand the vote of the caller to a colleague',
         body: Delegation,
         answer: Approval,
         extension: true,
@@ -119,21 +120,22 @@ export const approvalRoutes = ({ approvals, questions }: { approvals: Approvals;
         run: questions.respond,
       },
       listQuestionInbox: {
-        summary: 'Open questions the caller may answer, soonest due first; of one execution, where it is named',
+        summary: 'Open questions that the caller may answer, by due time; optionally of one execution',
         query: questionList.query,
         answer: page(Question),
         extension: true,
         run: questions.listQuestionInbox,
       },
       listKeptAnswers: {
-        summary: 'Answers that later questions may use again: one’s own, and those to questions of one’s workflows',
+        summary:
+          'Answers that later questions may reuse: those of the caller, and those to questions of their workflows',
         query: keptList.query,
         answer: page(KeptAnswer),
         extension: true,
         run: listKeptAnswers,
       },
       withdrawAnswer: {
-        summary: 'Let no later question use an answer again',
+        summary: 'Stop later questions from reusing an answer',
         description:
           'For the person who gave it, the owner of the workflow and owners of the workspace. Runs that used it keep it.',
         answer: KeptAnswer,
@@ -142,7 +144,7 @@ export const approvalRoutes = ({ approvals, questions }: { approvals: Approvals;
         run: withdrawAnswer,
       },
       listAgreement: {
-        summary: "How often each agent's blind vote matched the final decision, by gate",
+        summary: 'How often the independent vote of each agent matched the final decision, by gate',
         query: agreementQuery,
         answer: page(Agreement),
         extension: true,

@@ -29,37 +29,37 @@ export const Approval = z
     workflow_id: id('wf').nullable(),
     version_id: id('wfv').nullable(),
     node_id: z.string(),
-    node_path: z.string().describe('Where in the execution the node is: `each[2].gate` inside a map, else as node_id'),
+    node_path: z
+      .string()
+      .describe('Where in the execution the node is: `each[2].gate` inside a map, otherwise the same as node_id'),
     title: z.string(),
     payload: z.unknown(),
     payload_sha256: z.string(),
     policy: jsonObject(),
     status: z.enum(['open', 'approved', 'rejected', 'expired', 'cancelled']),
-    outcome: z.enum(['approved', 'rejected']).nullable().describe('What the gate counts as once it is closed'),
+    outcome: z.enum(['approved', 'rejected']).nullable().describe('The outcome of the gate after it is closed'),
     votes: z.array(Vote),
     outstanding: z.array(Voter).describe('Who can still vote'),
     excluded: z
       .array(z.object({ user_id: id('usr'), name: z.string(), reason: z.string() }))
-      .describe('Whom the policy names and who may not vote because they led to the execution (`allow_self: false`)'),
-    unsatisfiable: z.boolean().describe('Nobody who could still open it is left'),
+      .describe('Approvers who may not vote because they led to the execution (`allow_self: false`)'),
+    unsatisfiable: z.boolean().describe('No remaining approver could approve it'),
     agents: z.array(
       z.object({ agent: z.string(), name: z.string(), votes: z.number().int(), agreed: z.number().int() }),
     ),
-    started_by: id('usr').nullable().describe('Who started the execution; null where no person did'),
+    started_by: id('usr').nullable().describe('Who started the execution; null if no person started it'),
     due_at: timestamp().nullable(),
     opened_at: timestamp(),
     resolved_at: timestamp().nullable(),
     editable: z.boolean().describe('The payload is a call of a tool; people who may vote can edit its arguments'),
     arguments_schema: jsonObject()
       .optional()
-      .describe(
-        'What the arguments of the call may be, where they can be edited; fixed ones are not in it. Not in lists',
-      ),
+      .describe('The schema of the arguments that can be edited, without fixed arguments. Not included in lists'),
     edited_by: z
       .object({ user_id: id('usr'), name: z.string() })
       .nullable()
-      .describe('Who wrote the arguments; null where they are the agent’s'),
-    edit_comment: z.string().nullable().describe('What that person said about it'),
+      .describe('Who edited the arguments; null if they are those of the agent'),
+    edit_comment: z.string().nullable().describe('The comment of that person'),
     replaces: id('apr').nullable().describe('The gate about the call before it was edited'),
     replaced_by: id('apr').nullable().describe('The gate about the call as it was edited'),
   })
@@ -73,7 +73,7 @@ export const NewVote = z.strictObject({
 })
 export type NewVote = z.output<typeof NewVote>
 export const EditedCall = z.strictObject({
-  arguments: jsonObject().describe('All arguments of the call. Fixed ones may be left out, and not changed'),
+  arguments: jsonObject().describe('All arguments of the call. Fixed arguments may be omitted, but not changed'),
   comment: z.string().trim().max(10_000).nullable().optional(),
   payload_sha256: z.string().max(100),
 })
@@ -119,7 +119,9 @@ export const Question = z
     execution_id: id('exe'),
     workflow_id: id('wf').nullable(),
     node_id: z.string(),
-    node_path: z.string().describe('Where in the execution the node is: `each[2].ask` inside a map, else as node_id'),
+    node_path: z
+      .string()
+      .describe('Where in the execution the node is: `each[2].ask` inside a map, otherwise the same as node_id'),
     question: z.string(),
     schema: z.unknown(),
     status: z.enum(['open', 'answered', 'expired', 'cancelled']),
@@ -136,12 +138,12 @@ export const KeptAnswer = z
     workflow_id: id('wf').nullable(),
     node_id: z.string(),
     question: z.string(),
-    answer: z.unknown().describe('What later questions with the same key get'),
+    answer: z.unknown().describe('The answer that later questions with the same key get'),
     answered_by: z.object({ id: z.string(), name: z.string() }).describe('Who gave it'),
     asked_at: timestamp(),
     answered_at: timestamp(),
-    withdrawn_at: timestamp().nullable().describe('Since when no question uses it any more'),
-    times_used: z.number().int().describe('How many later questions have taken it'),
+    withdrawn_at: timestamp().nullable().describe('Since when questions no longer reuse it'),
+    times_used: z.number().int().describe('How many later questions have reused it'),
   })
   .meta({ id: 'KeptAnswer' })
 export type KeptAnswer = z.input<typeof KeptAnswer>

@@ -197,7 +197,7 @@ export async function editArguments(
   const { user_id, name } = ctx.person
   await requireVote(ctx.tx, gate, user_id, 'You have voted on these arguments already.')
   if (payload_sha256 !== gate.payload_sha256)
-    throw problem('payload_changed', 'Read the gate again and edit what it says now.')
+    throw problem('payload_changed', 'Read the gate again and edit its current arguments.')
   const next = await gates.editCall(ctx.tx, gate, {
     arguments: edit.arguments as JsonObject,
     comment: comment || null,
@@ -218,7 +218,7 @@ export async function delegateVote(
 ): Promise<Approval> {
   const gate = await lockGate(ctx.tx, ctx.workspace.workspace_id, request_id)
   const me = ctx.person.user_id
-  const { standing } = await requireVote(ctx.tx, gate, me, 'A vote that was cast cannot be handed on.')
+  const { standing } = await requireVote(ctx.tx, gate, me, 'You have already voted, so the vote cannot be handed on.')
   const { votes, voters } = standing
   const colleague = await ctx.tx.maybe<{ role: string; kind: string }>(
     `select m.role, u.kind from memberships m join users u using (user_id) where m.workspace_id = $1 and m.user_id = $2`,

@@ -12,7 +12,7 @@ export const budgetRoutes = (): AnyRoute[] =>
     },
     {
       listBudgets: {
-        summary: 'What may be spent on language models, and what is spent',
+        summary: 'The budgets for language models, and what is spent',
         description:
           'Owners of the workspace see all budgets; others those of the workspace, of themselves and of workflows that they may see.',
         answer: Budgets,
@@ -22,8 +22,8 @@ export const budgetRoutes = (): AnyRoute[] =>
       putBudgets: {
         summary: 'Set the budgets of the workspace',
         description:
-          'A soft budget tells owners at 80 % and when it is spent: a notification and the events `budget.warning` and `budget.exceeded`, once each ' +
-          'in a day or month. A hard one also stops models: a call that could pass it fails with `budget_exceeded`.',
+          'A soft budget notifies owners at 80 % and when it is spent: a notification and the events `budget.warning` and `budget.exceeded`, once each ' +
+          'in a day or month. A hard budget also stops models: a call that could exceed it fails with `budget_exceeded`.',
         body: NewBudgets,
         answer: Budgets,
         extension: true,

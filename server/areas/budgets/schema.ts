@@ -10,7 +10,7 @@ const scope = z
   .string()
   .min(1)
   .max(100)
-  .describe('`workspace`, or the id of a workflow, a person or a credential: what it asks of models is counted')
+  .describe('`workspace`, or the id of a workflow, a person or a credential whose use of models is counted')
 
 const budget = {
   scope,
@@ -19,7 +19,7 @@ const budget = {
   hard: z
     .boolean()
     .describe(
-      'Models are no longer asked where the budget could be passed: `budget_exceeded`. Otherwise owners are told',
+      'Calls of models that could exceed the budget fail with `budget_exceeded`. Otherwise owners are only notified',
     ),
 }
 
@@ -32,7 +32,7 @@ export const NewBudgets = z
         (all) => new Set(all.map(({ scope, per }) => `${scope} ${per}`)).size === all.length,
         'has two budgets of the same scope and period',
       )
-      .describe('In place of all that there are'),
+      .describe('Replaces all budgets'),
   })
   .meta({ id: 'NewBudgets' })
 export type NewBudgets = z.output<typeof NewBudgets>
@@ -40,7 +40,7 @@ export type NewBudgets = z.output<typeof NewBudgets>
 export const Budget = z
   .object({
     ...budget,
-    name: z.string().nullable().describe('Of the workflow, person or credential, while there is one'),
+    name: z.string().nullable().describe('The name of the workflow, person or credential, if it still exists'),
     spent: z.number().describe('In this day or month, in US dollars'),
     state: z.enum(['ok', 'warning', 'exceeded']).describe('`warning`: 80 % are spent'),
     resets_at: timestamp().describe('When the next day or month begins'),
@@ -49,6 +49,6 @@ export const Budget = z
 export type Budget = z.input<typeof Budget>
 
 export const Budgets = z
-  .object({ budgets: z.array(Budget).describe('Those that the caller may see') })
+  .object({ budgets: z.array(Budget).describe('The budgets that the caller may see') })
   .meta({ id: 'Budgets' })
 export type Budgets = z.input<typeof Budgets>

@@ -52,7 +52,7 @@ export async function reserve(
       `The budget of ${scopeName(row)} is ${money(row.amount)} a ${row.per}, and ${money(row.spent)} are spent. ` +
         (row.spent >= row.amount
           ? 'No model is called until the next period starts or the budget is raised.'
-          : `This call could cost ${money(couldCost)}${held > 0 ? ` and others under way ${money(held)}` : ''}, so it is not made.`),
+          : `This call could cost ${money(couldCost)}${held > 0 ? ` and others under way ${money(held)}` : ''}, so it was not made.`),
     )
   }
   for (const row of hard) reservations.add(keyOf(workspaceId, row), couldCost)

@@ -26,14 +26,14 @@ export const commentRoutes = (): AnyRoute[] =>
     },
     {
       listComments: {
-        summary: 'What people said about the workflow and its nodes, the newest first',
+        summary: 'Comments on the workflow and its nodes, newest first',
         extension: true,
         query: commentList.query,
         answer: page(Comment),
         run: listComments,
       },
       createComment: {
-        summary: 'Say something about a workflow or one of its nodes',
+        summary: 'Comment on a workflow or one of its nodes',
         description:
           'People in `mentions` get the notification `comment.mentioned`, the owner of the workflow `comment.added`.',
         extension: true,
@@ -47,7 +47,7 @@ export const commentRoutes = (): AnyRoute[] =>
       },
       getComment: { summary: 'One comment', extension: true, answer: Comment, run: getComment },
       updateComment: {
-        summary: 'Change the words of a comment: its author',
+        summary: 'Change the text of a comment (its author)',
         extension: true,
         body: CommentPatch,
         answer: Comment,
@@ -56,7 +56,7 @@ export const commentRoutes = (): AnyRoute[] =>
         run: updateComment,
       },
       resolveComment: {
-        summary: 'Mark a comment as done, or as open again',
+        summary: 'Mark a comment as done, or reopen it',
         extension: true,
         body: Resolution,
         answer: Comment,
@@ -65,7 +65,7 @@ export const commentRoutes = (): AnyRoute[] =>
         run: resolveComment,
       },
       deleteComment: {
-        summary: 'Delete a comment: its author, or the owner of the workflow',
+        summary: 'Delete a comment (its author, or the owner of the workflow)',
         extension: true,
         status: 204,
         allowed: mayDeleteComment,

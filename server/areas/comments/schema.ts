@@ -9,7 +9,7 @@ const mentions = () =>
   z
     .array(reference('usr'))
     .max(MAX_MENTIONED)
-    .describe('People who are told of it; they must be able to see the workflow')
+    .describe('People who are notified; they must be able to see the workflow')
 
 export const Comment = z
   .object({
@@ -18,7 +18,7 @@ export const Comment = z
     node_id: z.string().nullable().describe('The node it is about; null for the whole workflow'),
     body: body(),
     mentions: z.array(id('usr')).describe('The people it names'),
-    author_id: id('usr').nullable().describe('Null once the person has no account any more'),
+    author_id: id('usr').nullable().describe('Null if the account of the person was deleted'),
     resolved_at: timestamp().nullable().describe('When it was marked as done'),
     resolved_by: id('usr').nullable().describe('The person who marked it as done'),
     created_at: timestamp(),
@@ -39,7 +39,7 @@ export type NewComment = z.output<typeof NewComment>
 export const CommentPatch = z.strictObject({ body: body() }).meta({ id: 'WorkflowCommentPatch' })
 export type CommentPatch = z.output<typeof CommentPatch>
 
-export const Resolution = z.strictObject({ resolved: z.boolean().describe('false: it is open again') })
+export const Resolution = z.strictObject({ resolved: z.boolean().describe('false reopens the comment') })
 
 export const commentList = defineList({
   id: 'comment_id',
@@ -47,7 +47,7 @@ export const commentList = defineList({
   sort: { created_at: 'id', updated_at: 'time' },
   order: '-created_at',
   filters: {
-    node_id: anyText('Only those about this node, or one of several with commas between them'),
+    node_id: anyText('Only those about this node, or one of several, separated by commas'),
     resolved: flag('Only those that are done, or only those that are open'),
   },
 })

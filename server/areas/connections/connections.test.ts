@@ -101,7 +101,7 @@ describe('a connection', () => {
     await service().sql(`insert into org_connection_kinds select org_id, 'duckdb' from orgs`)
     const { body: listed } = await world.viewer.call('GET', '/api/connections')
     expect(listed.kinds.map(({ kind }: { kind: string }) => kind)).toEqual(['duckdb'])
-    expect((await connect()).body.errors).toEqual([{ path: '/kind', message: 'is not offered here' }])
+    expect((await connect()).body.errors).toEqual([{ path: '/kind', message: 'is not available here' }])
     await service().sql('delete from org_connection_kinds')
   })
 

@@ -43,9 +43,9 @@ export const connectionRoutes = (connections: Connections): AnyRoute[] =>
         run: connections.listConnections,
       },
       createConnection: {
-        summary: 'Probe the credential against the warehouse, then store it',
+        summary: 'Test the credential at the warehouse, then store it',
         description:
-          'The probe goes step by step: resolve, connect, TLS, sign in, read. Where one fails nothing is stored and the answer is 422 `probe_failed`, naming it.',
+          'The test has the steps resolve, connect, TLS, sign in and read. If a step fails, nothing is stored and the response is 422 `probe_failed` with the name of the step.',
         body: NewConnection,
         answer: Connection,
         status: 201,
@@ -80,7 +80,7 @@ export const connectionRoutes = (connections: Connections): AnyRoute[] =>
         run: connections.updateConnection,
       },
       verifyConnection: {
-        summary: 'Re-probe and update the status',
+        summary: 'Test the connection again and update its status',
         answer: Connection,
         transaction: false,
         run: connections.verifyConnection,
@@ -93,7 +93,7 @@ export const connectionRoutes = (connections: Connections): AnyRoute[] =>
         run: connections.revokeConnection,
       },
       rearmConnection: {
-        summary: 'Store a new credential, and resume what had paused for want of one',
+        summary: 'Store a new credential, and resume jobs that were paused without one',
         extension: true,
         body: Credential,
         answer: Connection,
@@ -103,7 +103,7 @@ export const connectionRoutes = (connections: Connections): AnyRoute[] =>
       },
       browseTables: {
         summary: 'Tables and columns that the credential may read',
-        description: 'Asked of the warehouse itself. Where that fails, 422 `probe_failed` names the step.',
+        description: 'Read from the warehouse. If that fails, 422 `probe_failed` names the step.',
         extension: true,
         answer: ConnectionTables,
         transaction: false,

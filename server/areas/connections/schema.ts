@@ -15,7 +15,7 @@ export const Source = z
     cursor: z
       .string()
       .nullable()
-      .describe('A column that only grows: jobs read the rows from where their last run ended'),
+      .describe('A column whose values only grow: jobs continue reading after the last value of their previous run'),
     created_at: timestamp(),
   })
   .meta({ id: 'Source' })
@@ -48,7 +48,7 @@ export const ConnectionList = z
         kind: z.enum(warehouseKinds),
         title: z.string(),
         config_schema: jsonObject(),
-        can_write: z.boolean().describe('Whether `allow_write` can be set'),
+        can_write: z.boolean().describe('Whether `allow_write` is available'),
         secret_fields: z.array(
           z.object({ name: z.string(), title: z.string(), required: z.boolean(), multiline: z.boolean().optional() }),
         ),
@@ -75,7 +75,7 @@ export const ConnectionPatch = z
     allow_write: z
       .boolean()
       .optional()
-      .describe('Let workflows write through it. Its owner and owners of the workspace change this'),
+      .describe('Let workflows write through it. Only its owner and owners of the workspace may change this'),
   })
   .meta({ id: 'ConnectionPatch' })
 
@@ -88,11 +88,9 @@ const column = z.object({ name: z.string(), type: z.string().describe("The vendo
 export const ConnectionTables = z
   .object({
     tables: z
-      .array(
-        z.object({ table: z.string().describe('With its schema, as a source names it'), columns: z.array(column) }),
-      )
+      .array(z.object({ table: z.string().describe('With its schema, as in a source'), columns: z.array(column) }))
       .describe('By name'),
-    complete: z.boolean().describe('false: there are more, or this kind of warehouse cannot be asked for its tables'),
+    complete: z.boolean().describe('false: there are more tables, or this kind of warehouse cannot list its tables'),
   })
   .meta({ id: 'ConnectionTables' })
 
@@ -118,7 +116,7 @@ export const NewSource = z
       .describe('A column that only grows, such as the time of the last change'),
   })
   .refine(({ table, query }) => (table === undefined) !== (query === undefined), {
-    message: 'name either a table or a query',
+    message: 'exactly one of table and query is required',
     path: ['table'],
   })
   .meta({ id: 'NewSource' })

@@ -98,7 +98,7 @@ export async function createConnection(
   const workspaceId = ctx.workspace.workspace_id
   const kinds = await inScope(ctx, (tx) => offered(deps, tx, ctx.org.org_id))
   const warehouse = kinds.find(({ kind }) => kind === input.kind)
-  if (!warehouse) throw invalid([{ path: '/kind', message: 'is not offered here' }])
+  if (!warehouse) throw invalid([{ path: '/kind', message: 'is not available here' }])
   const config = input.config as JsonObject
   const secrets = input.secrets ?? {}
   check(warehouse, config, secrets)
@@ -135,7 +135,10 @@ export const updateConnection = (
     const connection = await found(ctx, tx, connection_id)
     if (allow_write !== undefined && allow_write !== connection.allow_write) {
       if (role !== 'owner' && connection.owner_id !== ctx.person.user_id)
-        throw problem('forbidden', 'Only the owner of the connection or of the workspace may change who writes.')
+        throw problem(
+          'forbidden',
+          'Only the owner of the connection and owners of the workspace may change allow_write.',
+        )
       if (allow_write) requireWritable(warehouses[connection.kind], connection.config as JsonObject)
     }
     await store.updateConnection(tx, workspace_id, connection_id, { name, allow_write })

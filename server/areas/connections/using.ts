@@ -86,7 +86,7 @@ function open({ vault, warehouses }: Deps, workspaceId: string, connection: stor
     const opened = vault.open(placeOf(workspaceId, connection_id, warehouses[kind], config), secrets)
     return { workspaceId, config, secrets: JSON.parse(opened) as Record<string, string> }
   } catch {
-    throw new WarehouseFailure('sign_in', 'the stored credential belongs to another host; store it again')
+    throw new WarehouseFailure('sign_in', 'the credential was stored for another host; store it again')
   }
 }
 

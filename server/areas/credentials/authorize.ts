@@ -25,7 +25,8 @@ export async function authorizeCredential(parts: ResolveParts, ctx: Context, { c
   const { workspace_id } = ctx.workspace
   const row = await store.lockUsable(ctx.tx, workspace_id, credential_id)
   if (!row) throw problem('not_found')
-  if (row.kind !== 'oauth2_code') throw problem('conflict', 'Only credentials of kind oauth2_code are connected so.')
+  if (row.kind !== 'oauth2_code')
+    throw problem('conflict', 'Only credentials of kind oauth2_code can be connected in this way.')
   if (row.state === 'revoked')
     throw problem('conflict', 'The credential was revoked. Store its client secret again first.')
   if (ctx.credential.kind !== 'session') throw problem('conflict', 'Sign in with a browser to connect a credential.')
@@ -83,7 +84,10 @@ export async function finishAuthorization(
 }
 
 const beginAgain = () =>
-  problem('conflict', 'This connection was begun elsewhere, was used already, or took too long. Begin again.')
+  problem(
+    'conflict',
+    'This connection was started in another browser, was already used, or took too long. Start again.',
+  )
 
 async function connectReturned(parts: ResolveParts, ctx: Context, input: Returned): Promise<string> {
   const { credential } = ctx
@@ -132,7 +136,10 @@ async function redeem(
     )
   } catch (error) {
     if (error instanceof GrantRefused || error instanceof OutgoingFailure)
-      throw problem('conflict', `The service gave no token: ${error.message}. Check the client and begin again.`)
+      throw problem(
+        'conflict',
+        `The service sent no token: ${error.message}. Check the client id and secret, then start again.`,
+      )
     throw error
   }
 }

@@ -37,7 +37,7 @@ export function secretSchemaOf(kind: CredentialKind, preset: Preset | undefined)
 export function completeDraft(input: NewCredential): Draft {
   const preset = input.service === undefined ? undefined : findPreset(input.service)
   if (input.service !== undefined && preset === undefined)
-    throw invalid([{ path: '/service', message: 'is not a service that is known here; leave it out' }])
+    throw invalid([{ path: '/service', message: 'is not a known service' }])
   const kind = input.kind ?? preset?.kind
   if (kind === undefined) throw invalid([{ path: '/kind', message: 'is required' }])
   if (preset && preset.kind !== kind)
@@ -51,7 +51,7 @@ export function completeDraft(input: NewCredential): Draft {
   } as JsonObject
   const hosts = input.hosts ?? usualHosts(kind, config, preset)
   if (hosts.length === 0)
-    throw invalid([{ path: '/hosts', message: 'is required: name the hosts that get the secret' }])
+    throw invalid([{ path: '/hosts', message: 'is required: list the hosts that may receive the secret' }])
   return { kind, service: preset?.service ?? null, hosts: canonicalHosts(hosts), config }
 }
 

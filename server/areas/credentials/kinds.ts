@@ -75,7 +75,7 @@ const scopes: JsonObject = {
 const clientAuth: JsonObject = {
   enum: ['basic', 'body'],
   title: 'How the client signs in',
-  description: '`basic`: in a header; `body`: in the form. `basic` where absent',
+  description: '`basic`: in a header; `body`: in the form. The default is `basic`',
 }
 const parameters = (title: string): JsonObject => ({
   type: 'object',
@@ -148,7 +148,7 @@ export const kindForms: Record<CredentialKind, KindForm> = {
   oauth2_code: {
     kind: 'oauth2_code',
     title: 'OAuth2 with consent',
-    description: 'A person agrees at the service once; the token is renewed from then on',
+    description: 'A person gives consent at the service once; the token is then renewed automatically',
     config_schema: form(
       {
         authorize_url: address('Authorization address'),
@@ -200,7 +200,7 @@ export const kindForms: Record<CredentialKind, KindForm> = {
   service: {
     kind: 'service',
     title: 'Service',
-    description: 'A service that wants several values at once; `GET /api/credential-kinds` lists them',
+    description: 'A service that needs several values; `GET /api/credential-kinds` lists them',
     config_schema: form({ service: text('Service', { maxLength: 60 }) }),
     secret_schema: { type: 'object', additionalProperties: secret('Value'), minProperties: 1, maxProperties: 10 },
   },
@@ -208,11 +208,11 @@ export const kindForms: Record<CredentialKind, KindForm> = {
     kind: 'piece',
     title: 'Piece',
     description:
-      'For an imported piece, which says in `auth` what it asks for. Its code gets placeholders, not the secrets',
+      'For an imported piece, whose `auth` lists the values. Its code receives placeholders, not the secrets',
     config_schema: form(
       {
         service: text('Service', { maxLength: 80, pattern: '^piece\\.[a-z0-9_]+$' }),
-        auth: { enum: ['SECRET_TEXT', 'BASIC_AUTH', 'CUSTOM_AUTH'], title: 'What the piece calls it' },
+        auth: { enum: ['SECRET_TEXT', 'BASIC_AUTH', 'CUSTOM_AUTH'], title: 'The name of the value in the piece' },
         values: parameters('Values that are not secret'),
       },
       ['service', 'auth'],

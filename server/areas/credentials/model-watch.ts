@@ -17,7 +17,7 @@ export function watchModels({ db, log, installation }: { db: Database; log: Logg
       const { rows } = await db.appPool.query<{ stored: boolean }>('select any_model_stored() as stored')
       stored = rows[0]!.stored
     } catch (error) {
-      log.warn({ err: error }, 'whether a language model is stored could not be read')
+      log.warn({ err: error }, 'could not check whether a language model is stored')
     }
   }
   const needed = installation.available() !== null

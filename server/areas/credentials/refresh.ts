@@ -104,7 +104,7 @@ async function renewed({ vault, outgoing }: RefreshParts, row: store.Usable): Pr
   const before = row.tokens === null ? {} : openSecrets(vault, row, row.tokens, 'tokens')
   const { refresh_token } = before
   if (refresh_token === undefined)
-    throw new GrantRefused('the token has ended and the service gave none to renew it with')
+    throw new GrantRefused('the token has expired and the service issued no refresh token')
   const tokens = await requestTokens(outgoing, client, { grant_type: 'refresh_token', refresh_token })
   // Services that do not rotate the refresh token do not repeat it.
   return { ...tokens, secrets: { refresh_token, ...tokens.secrets } }

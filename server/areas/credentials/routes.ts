@@ -68,7 +68,7 @@ export const credentialRoutes = (parts: ModelParts): AnyRoute[] =>
       createCredential: {
         summary: 'Store a credential',
         description:
-          'The secret is sealed together with its hosts and is never given out again. With `service` the kind, the hosts and the settings of a known service are filled in.',
+          'The secret is encrypted together with its hosts and is never returned again. With `service` the kind, the hosts and the settings of a known service are filled in.',
         extension: true,
         body: NewCredential,
         answer: Credential,
@@ -83,7 +83,7 @@ export const credentialRoutes = (parts: ModelParts): AnyRoute[] =>
       updateCredential: {
         summary: 'Change a credential',
         description:
-          'Other hosts, or another address that gets the secret, ask for the secret again. Only its owner shares it.',
+          'If the hosts or an address that receives the secret change, the secret must be sent again. Only the owner can share the credential.',
         extension: true,
         body: CredentialPatch,
         answer: Credential,
@@ -92,14 +92,15 @@ export const credentialRoutes = (parts: ModelParts): AnyRoute[] =>
         run: (ctx: Context, input: ById & Patch) => updateCredential(parts, ctx, input),
       },
       revokeCredential: {
-        summary: 'Revoke a credential: its secret is erased and jobs that use it pause; a second time removes it',
+        summary:
+          'Revoke a credential: its secret is erased and jobs that use it pause; a second call deletes the credential',
         extension: true,
         status: 204,
         current: getCredential,
         run: (ctx: Context, input: ById) => revokeCredential(parts, ctx, input),
       },
       rotateSecret: {
-        summary: 'Store a new secret in place of the old one; the id stays',
+        summary: 'Replace the secret; the id stays the same',
         extension: true,
         body: CredentialSecret,
         answer: Credential,
@@ -108,9 +109,9 @@ export const credentialRoutes = (parts: ModelParts): AnyRoute[] =>
         run: (ctx: Context, input: ById & Secret) => rotateSecret(parts, ctx, input),
       },
       testCredential: {
-        summary: 'Try the credential with a call that changes nothing',
+        summary: 'Test the credential with a call that changes nothing',
         description:
-          'Calls `url`, or what is known to be harmless at the service, or the first host. The answer is 200 whether it works or not.',
+          'Calls `url`, or an address of the service that is known to be harmless, or the first host. The response is 200 whether the credential works or not.',
         extension: true,
         body: TestRequest,
         answer: CredentialTest,
@@ -125,15 +126,15 @@ export const credentialRoutes = (parts: ModelParts): AnyRoute[] =>
         run: getCredentialUsage,
       },
       authorizeCredential: {
-        summary: 'Begin the consent to an OAuth2 credential: where to send the browser',
-        description: 'The browser comes back to `/oauth/callback` with the session that began, within ten minutes.',
+        summary: 'Start the consent for an OAuth2 credential; returns the address to open in the browser',
+        description: 'The browser must return to `/oauth/callback` with the same session within ten minutes.',
         extension: true,
         answer: Authorization,
         idempotency: 'none',
         run: (ctx: Context, input: ById) => authorizeCredential(parts, ctx, input),
       },
       finishAuthorization: {
-        summary: 'Where a service sends the browser back after the consent to an OAuth2 credential',
+        summary: 'The callback to which a service redirects the browser after the consent for an OAuth2 credential',
         extension: true,
         query: ReturnedQuery,
         produces: ['text/html'],
@@ -143,15 +144,15 @@ export const credentialRoutes = (parts: ModelParts): AnyRoute[] =>
           finishAuthorization(parts, ctx, input, exchange),
       },
       getWorkspaceModel: {
-        summary: 'Which language model answers in the workspace where none is named',
+        summary: 'The default language model of the workspace',
         extension: true,
         answer: WorkspaceModel,
         run: (ctx: Context, input: { workspace_id: string }) => getWorkspaceModel(parts, ctx, input),
       },
       chooseWorkspaceModel: {
-        summary: 'Choose the language model of the workspace, and one for when it is away',
+        summary: 'Choose the default language model of the workspace, and a fallback',
         description:
-          'Choosing a credential lends it to everything that runs in the workspace. Null: the installation’s own.',
+          'The chosen credential can be used by everything that runs in the workspace. Null: the model of the installation.',
         extension: true,
         current: (ctx: Context, input: { workspace_id: string }) => getWorkspaceModel(parts, ctx, input),
         body: NewWorkspaceModel,

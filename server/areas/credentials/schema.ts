@@ -173,11 +173,11 @@ export const WorkspaceModel = z
   .object({
     credential_id: id('cred').nullable(),
     fallback_credential_id: id('cred').nullable(),
-    source: z.enum(['workspace', 'installation', 'none']).describe('Whose model answers where none is named'),
+    source: z.enum(['workspace', 'installation', 'none']).describe('The credential of the default model'),
     embedding_model: z
       .string()
       .nullable()
-      .describe('The embedding model of the installation, which knowledge bases may use; null where it has none'),
+      .describe('The embedding model of the installation, which knowledge bases may use; null if there is none'),
   })
   .meta({ id: 'WorkspaceModel' })
 

@@ -97,7 +97,7 @@ export async function updateCredential(
     checkSecrets(after, patch.secrets)
   } else if (present.secrets !== null && !opensFor(present, sealed)) {
     throw invalid(
-      [{ path: '/secrets', message: 'must be sent again: the secret was stored for other hosts or addresses' }],
+      [{ path: '/secrets', message: 'is required: the stored secret is for other hosts or addresses' }],
       'Send the secret again together with the new hosts or addresses.',
     )
   }
@@ -196,7 +196,7 @@ async function locked(ctx: Context, credentialId: string): Promise<store.Usable>
 
 async function requireOwner(ctx: Context, credentialId: string): Promise<void> {
   const role = await store.findRole(ctx.tx, ctx.workspace.workspace_id, credentialId, ctx.person.user_id)
-  if (role !== 'owner') throw problem('forbidden', 'Only the owner of a credential shares it or passes it on.')
+  if (role !== 'owner') throw problem('forbidden', 'Only the owner of a credential may share it or transfer it.')
 }
 
 /** Records a change in its transaction and makes every process drop its cached credentials. */

@@ -25,7 +25,7 @@ export function makeUseNotes({ db, log, every = EVERY }: { db: Database; log: Lo
         uses.map(({ at }) => at),
       ])
     } catch (error) {
-      log.warn({ err: error }, 'when credentials were last used could not be written')
+      log.warn({ err: error }, 'the time of the last use of credentials could not be stored')
     }
   }
 

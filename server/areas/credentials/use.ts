@@ -55,7 +55,7 @@ export type ResolveParts = {
 const notAllowed = (): CredentialRefused =>
   new CredentialRefused(
     'credential_not_allowed',
-    'there is no such credential, or the person this runs for may not use it; its owner can share it with them',
+    'the credential does not exist, or the person whose rights this execution uses may not use it; its owner can share it',
   )
 
 export async function resolveCredential(parts: ResolveParts, wanted: CredentialRequest): Promise<Resolved> {

@@ -43,7 +43,9 @@ export async function refusing<T>(
     // The body is already consumed, so a retry by the kernel would find no body.
     const { code } = error as { code?: string }
     if (code === '40P01' || code === '40001')
-      throw problem('unavailable', 'Others changed the same at the same time. Send it again.', { retryAfterS: 1 })
+      throw problem('unavailable', 'Another request changed the same data at the same time. Send it again.', {
+        retryAfterS: 1,
+      })
     throw explain(error)
   }
 }

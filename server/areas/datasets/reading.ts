@@ -76,5 +76,5 @@ export const changedFrom = (name: string, was: string, is: string | null) =>
     'dataset_changed',
     is === null
       ? `The dataset ${name} with the fingerprint ${was} was deleted.`
-      : `The dataset ${name} had the fingerprint ${was} and now has ${is}. Start again with the present records.`,
+      : `The dataset ${name} had the fingerprint ${was} and now has ${is}. Start again with the current records.`,
   )

@@ -67,7 +67,7 @@ export const datasetRoutes = (datasets: Datasets): AnyRoute[] =>
       importDataset: {
         summary: 'Import a CSV or JSON file as a dataset',
         description:
-          'multipart/form-data with `file` (CSV with a header row, a JSON array, or JSON Lines; gzip accepted) and optionally `name` and `description`. What the file is, is told from its content.',
+          'multipart/form-data with `file` (CSV with a header row, a JSON array, or JSON Lines; gzip accepted) and optionally `name` and `description`. The format is detected from the content.',
         bodyKind: 'stream',
         consumes: ['multipart/form-data'],
         described: { form: ImportForm },
@@ -87,9 +87,9 @@ export const datasetRoutes = (datasets: Datasets): AnyRoute[] =>
         run: datasets.getDataset as never,
       },
       updateDataset: {
-        summary: 'Rename, re-describe, or replace records (re-fingerprints)',
+        summary: 'Change the name or description, or replace the records, which changes the fingerprint',
         description:
-          'Executions that saw the old fingerprint fail with `dataset_changed` when they next look. The answer is the summary, without records.',
+          'Executions that used the old fingerprint fail with `dataset_changed` when they read the dataset again. The answer is the summary, without records.',
         bodyKind: 'stream',
         consumes: ['application/json'],
         bodyLimit: 'dataset',
@@ -100,7 +100,7 @@ export const datasetRoutes = (datasets: Datasets): AnyRoute[] =>
         run: datasets.updateDataset,
       },
       deleteDataset: {
-        summary: 'Delete a dataset; what was bound to it stays, unbound',
+        summary: 'Delete a dataset; jobs and suites that use it stay, without a dataset',
         status: 204,
         current: datasets.currentDataset,
         transaction: false,
@@ -116,7 +116,7 @@ export const datasetRoutes = (datasets: Datasets): AnyRoute[] =>
       },
       exportDataset: {
         summary: 'The records as a file',
-        description: 'In CSV, texts that a spreadsheet would run as a formula get an apostrophe in front.',
+        description: 'In CSV, texts that a spreadsheet would run as a formula get a leading apostrophe.',
         extension: true,
         query: ExportQuery,
         produces: ['text/csv', 'application/x-ndjson'],

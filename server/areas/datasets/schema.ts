@@ -5,7 +5,7 @@ import { filePart, id, jsonObject, listQuery, name, reference, timestamp } from 
 const Column = z.object({
   name: z.string(),
   types: z.array(z.enum(['string', 'number', 'boolean', 'object', 'array'])),
-  nulls: z.number().int().describe('Records in which the value is null or not there'),
+  nulls: z.number().int().describe('Records in which the value is null or missing'),
 })
 
 const summary = {

@@ -102,7 +102,7 @@ export const replaceRecordsOf = (
     })
     return within(deps, workspaceId, async (tx) => {
       const dataset = await replace(tx, workspaceId, datasetId, draft, content, present?.version_id)
-      if (dataset === 'moved') throw problem('unavailable', 'The dataset was changed meanwhile.')
+      if (dataset === 'moved') throw problem('unavailable', 'The dataset was changed in the meantime.')
       if (dataset === undefined) throw gone()
       await alsoDo(tx)
       return dataset
@@ -160,7 +160,11 @@ async function write(deps: Deps, wanted: Parameters<WriteDataset>[0]): ReturnTyp
       })
     })
     if (written) return answerOf(written.done)
-    if (tries === MAX_TRIES) throw new NodeFailure('dataset_busy', 'Others kept changing the dataset at the same time.')
+    if (tries === MAX_TRIES)
+      throw new NodeFailure(
+        'dataset_busy',
+        'Other requests changed the dataset at the same time, several times in a row.',
+      )
     await pause(Math.random() * Math.min(tries * BACK_OFF, SECOND))
   }
 }

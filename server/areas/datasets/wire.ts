@@ -38,7 +38,7 @@ export function requirePresent(present: Values, echoed: [string, unknown][]): vo
 export function requireMatch({ request }: Exchange, present: Dataset): void {
   const wanted = request.headers['if-match']
   if (wanted === undefined || wanted === '*' || listsEtag(wanted, etagOfDataset(present))) return
-  throw problem('precondition_failed', 'Read the resource again and repeat the change on what it says now.')
+  throw problem('precondition_failed', 'Read the resource again and repeat the change on its current version.')
 }
 
 /** Returns a name from the file name. It is only used for display. */

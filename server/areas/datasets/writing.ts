@@ -21,7 +21,8 @@ export type Draft = {
   discard(): Promise<void>
 }
 
-const stalled = () => problem('unavailable', 'The upload stood still for too long and was given up. Send it again.')
+const stalled = () =>
+  problem('unavailable', 'No data arrived for too long, so the upload was cancelled. Send it again.')
 
 async function startDraft(db: Database, workspaceId: string): Promise<Draft> {
   const scope = { workspaceId, userId: null }

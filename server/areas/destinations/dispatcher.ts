@@ -79,7 +79,8 @@ export function makeEventDispatcher(options: DispatcherOptions): Omit<PeriodicCh
   function begin(of: Claimed): void {
     const over = deliver(of)
       .catch((error: unknown) => {
-        if (!stopping.signal.aborted) log.warn({ err: error, delivery_id: of.delivery_id }, 'a delivery is tried again')
+        if (!stopping.signal.aborted)
+          log.warn({ err: error, delivery_id: of.delivery_id }, 'a delivery failed and is tried again')
       })
       .finally(() => {
         sending.delete(of.delivery_id)
@@ -151,6 +152,6 @@ const NOT_VISIBLE: Outcome = {
   retryAfterS: null,
   answer_status: null,
   answer_text: null,
-  problem: 'was not sent: the person the destination acts for may no longer see it',
+  problem: 'was not sent: the owner of the destination may no longer see it',
   duration_ms: 0,
 }

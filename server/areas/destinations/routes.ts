@@ -60,7 +60,7 @@ export const destinationRoutes = (parts: DestinationParts & TestParts): AnyRoute
       createDestination: {
         summary: 'Send events to an address',
         description:
-          'Each event is a POST that is signed as Standard Webhooks says, at least once and in order for each execution. Failed deliveries are tried again for three days. The destination is sent what you may see; `audit.*` is for owners of the workspace. The secret is in this answer only.',
+          'Each event is sent as a POST request, signed according to Standard Webhooks, at least once and in order for each execution. Failed deliveries are tried again for three days. The destination receives only events that you may see; `audit.*` is for owners of the workspace. The secret is only in this response.',
         extension: true,
         body: NewDestination,
         answer: CreatedDestination,
@@ -74,7 +74,7 @@ export const destinationRoutes = (parts: DestinationParts & TestParts): AnyRoute
       updateDestination: {
         summary: 'Change an event destination, or switch it off or on',
         description:
-          'Anyone who changes it becomes its owner: from then on it is sent what they may see. What waited while it was off is sent once it is on.',
+          'Anyone who changes the destination becomes its owner: it then receives only events that this person may see. Events that waited while it was off are sent when it is switched on.',
         extension: true,
         body: DestinationPatch,
         answer: Destination,
@@ -90,7 +90,7 @@ export const destinationRoutes = (parts: DestinationParts & TestParts): AnyRoute
         run: deleteDestination,
       },
       rotateDestinationSecret: {
-        summary: 'Make a new signing secret; the previous one signs as well for a day',
+        summary: 'Create a new signing secret; deliveries are also signed with the previous secret for a day',
         extension: true,
         answer: RotatedSecret,
         idempotency: 'none',
@@ -98,7 +98,7 @@ export const destinationRoutes = (parts: DestinationParts & TestParts): AnyRoute
       },
       testDestination: {
         summary: 'Send a test event now',
-        description: 'The answer is 200 whether the receiver accepts it or not.',
+        description: 'The response is 200 whether the receiver accepts the event or not.',
         extension: true,
         answer: DestinationTest,
         transaction: false,
@@ -113,7 +113,7 @@ export const destinationRoutes = (parts: DestinationParts & TestParts): AnyRoute
         run: listDeliveries,
       },
       redeliverEvent: {
-        summary: 'Send an event once more, with the same id',
+        summary: 'Send an event again, with the same id',
         extension: true,
         answer: Delivery,
         status: 202,

@@ -26,18 +26,18 @@ export const Destination = z
     event_types: z.array(z.string()),
     workflow_id: id('wf').nullable(),
     credential_id: id('cred').nullable(),
-    owner_id: id('usr').nullable().describe('In whose name it acts: it is sent what this person may see'),
+    owner_id: id('usr').nullable().describe('The owner: the destination receives only events that this person may see'),
     enabled: z.boolean(),
     off_reason: z.enum(offReasons).nullable(),
-    off_message: z.string().nullable().describe('Why it is off, in words'),
+    off_message: z.string().nullable().describe('Why it is off, as text'),
     off_at: timestamp().nullable(),
-    pending: z.int().describe('Deliveries that are not over'),
+    pending: z.int().describe('Deliveries that have not ended'),
     failures: z.int().describe('Failed attempts since the last delivery that was accepted'),
     last_success_at: timestamp().nullable(),
     last_failure_at: timestamp().nullable(),
     previous_secret_until: timestamp()
       .nullable()
-      .describe('Until then deliveries are signed with the previous secret as well'),
+      .describe('Until this time deliveries are also signed with the previous secret'),
     created_at: timestamp(),
     updated_at: timestamp(),
   })
@@ -49,7 +49,7 @@ export const NewDestination = z
     url,
     event_types,
     workflow_id: reference('wf').nullish().describe('Only events of executions of this workflow'),
-    credential_id: reference('cred').nullish().describe('Applied to each delivery, beside the signature'),
+    credential_id: reference('cred').nullish().describe('Applied to each delivery, in addition to the signature'),
   })
   .meta({ id: 'NewEventDestination' })
 export type NewDestination = z.output<typeof NewDestination>
@@ -114,7 +114,7 @@ export const deliveryList = defineList({
   idsByTime: true,
   filters: {
     status: anyOf(deliveryStatuses),
-    type: anyText('Only events of this type, or of one of several with commas between them'),
+    type: anyText('Only events of this type, or one of several, separated by commas'),
     execution_id: anyId('exe', 'Only events of this execution'),
   },
 })

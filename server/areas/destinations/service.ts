@@ -146,12 +146,12 @@ async function checkWanted(parts: DestinationParts, ctx: Context, wanted: Wanted
   const { workspace_id, role } = ctx.workspace
   const { user_id } = ctx.person
   if (wanted.event_types.some(isAudit) && role !== 'owner')
-    throw problem('forbidden', 'Only owners of the workspace may send its audit log elsewhere.')
+    throw problem('forbidden', 'Only owners of the workspace may send its audit log to a destination.')
   if (wanted.workflow_id !== null) {
     if (!(await maySee(ctx.tx, workspace_id, wanted.workflow_id, user_id))) throw unknownReference('/workflow_id')
     if (!wanted.event_types.every(isOfExecutions))
       throw invalid([
-        { path: '/event_types', message: 'with a workflow_id, only execution, approval and clarification events' },
+        { path: '/event_types', message: 'must be execution, approval or clarification events if workflow_id is set' },
       ])
   }
   const { credential_id } = wanted
@@ -164,7 +164,8 @@ function checkAddress({ outgoing }: DestinationParts, text: string): void {
   const refused = (message: string) => invalid([{ path: '/url', message }])
   if (!URL.canParse(text)) throw refused('must be an address such as https://example.com/events')
   const url = new URL(text)
-  if (url.username !== '' || url.password !== '') throw refused('must hold no user and password; name a credential')
+  if (url.username !== '' || url.password !== '')
+    throw refused('must not contain a user name and password; use a credential instead')
   if (url.protocol !== 'https:' && url.protocol !== 'http:') throw refused('must begin with https://')
   const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80))
   if (url.protocol === 'http:' && !outgoing.isExempt(url.hostname, port)) throw refused('must begin with https://')

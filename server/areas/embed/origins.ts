@@ -70,7 +70,7 @@ export function makeOrigins({ db, baseUrl }: { db: Database; baseUrl(): string }
       const { origin } = request.headers
       if (origin === undefined) {
         if (!token.require_origin) return
-        throw problem('origin_refused', 'The token wants to be used by a page: the request names no Origin.')
+        throw problem('origin_refused', 'The token can be used only by web pages: the request has no Origin header.')
       }
       if (token.allowed_origins.includes(origin) || (await isOwn(origin, request))) return
       throw problem('origin_refused', 'Add the origin of the page to allowed_origins of the embed token.')

@@ -32,7 +32,7 @@ type Answered = { execution_id: string } & z.output<typeof Respond>
 const upload = {
   summary: 'Upload a file, to be sent with a message or in a form',
   description:
-    'The body is the file itself, or multipart/form-data with the part `file`, of at most 64 MiB. It needs a visitor token, and a workflow on offer that takes a file. Name its id in `files` of a message, or put the answer into the values of a form. A file that nothing is started with is removed after a day.',
+    'The body is the file itself, or multipart/form-data with the part `file`, of at most 64 MiB. It needs a visitor token, and an offered workflow that accepts a file. Send its id in `files` of a message, or put the response into the values of a form. A file that is not used is deleted after a day.',
   extension: true as const,
   query: uploadQuery,
   bodyKind: 'stream' as const,
@@ -46,8 +46,8 @@ const upload = {
 }
 
 const results = {
-  summary: 'Results of an execution that the visitor started, however large',
-  description: 'Where results over 1 MiB are: the status names this address as `$blob`. They are streamed.',
+  summary: 'Results of any size of an execution that the visitor started',
+  description: 'For results over 1 MiB: the status contains this address as `$blob`. They are streamed.',
   produces: ['application/json'],
   transaction: false as const,
   rate: 'visitor' as const,
@@ -88,16 +88,16 @@ export const embedTemplateRoutes = (widget: TemplateWidget, visitorConversations
       getWidgetConfig: {
         summary: 'What the widget shows, and a visitor token',
         description:
-          'Sent with a valid `X-Visitor-Token`, the new token is for the same visitor and another 24 hours. A template without a greeting has one in the language of `locale`.',
+          'With a valid `X-Visitor-Token`, the new token is for the same visitor and valid for another 24 hours. If the template has no greeting, a default greeting in the language of `locale` is used.',
         query: ofLocale,
         answer: TemplateConfig,
         rate: 'visitor',
         run: widget.getTemplateConfig,
       },
       chatWithWidget: {
-        summary: 'Say something, and get the answer',
+        summary: 'Send a message, and get the answer',
         description:
-          'Without `thread_id` a new conversation begins, and without a visitor token a new visitor. A `form` stands beside the conversation: values may be given in words or submitted. What comes later (questions, results) stands in the history. With `Accept: text/event-stream` an assistant is shown while it writes; after a cut connection the same request, with the same `Idempotency-Key` and the last id as `Last-Event-ID`, goes on.',
+          'Without `thread_id` a new conversation starts, and without a visitor token a new visitor is created. A `form` belongs to the conversation: its values can be given in messages or submitted. Later questions and results are in the history. With `Accept: text/event-stream` the text of an assistant is streamed while it writes; after a broken connection, repeat the request with the same `Idempotency-Key` and the last id as `Last-Event-ID` to continue.',
         body: Chat,
         answer: ChatAnswer,
         streams: true,
@@ -123,7 +123,7 @@ export const embedTemplateRoutes = (widget: TemplateWidget, visitorConversations
       actOnWidgetForm: {
         summary: 'Submit or cancel a form',
         description:
-          'A form is used once: then it is 409 `form_closed`. Wrong values are 422 with paths under `/values`.',
+          'A form can be used once; after that the response is 409 `form_closed`. Values that are not valid give 422 with paths under `/values`.',
         body: Action,
         answer: ActionAnswer,
         rate: 'visitor',
@@ -141,7 +141,7 @@ export const embedTemplateRoutes = (widget: TemplateWidget, visitorConversations
       getWidgetMemory: {
         summary: 'What the assistant remembers about the visitor',
         description:
-          'A summary of earlier conversations, made by templates in the mode `agent`; null where there is none.',
+          'A summary of earlier conversations, written by templates in the mode `agent`; null if there is none.',
         extension: true,
         answer: Memory,
         rate: 'visitor',
@@ -150,7 +150,7 @@ export const embedTemplateRoutes = (widget: TemplateWidget, visitorConversations
       forgetWidgetVisitor: {
         summary: 'Forget what is remembered about the visitor',
         description:
-          'Nothing that was said so far is used in later conversations. The conversations themselves stay until they expire.',
+          'Nothing from earlier conversations is used in later ones. The conversations themselves stay until they expire.',
         extension: true,
         status: 204,
         rate: 'visitor',
@@ -169,7 +169,7 @@ export const embedTemplateRoutes = (widget: TemplateWidget, visitorConversations
       transcribeThroughWidget: {
         summary: 'Audio in, text out; nothing is stored',
         description:
-          'The audio is the body, or the part `audio` of a form: mp3, wav, ogg or webm, whatever its name says.',
+          'The audio is the body, or the part `audio` of a form: mp3, wav, ogg or webm, detected by its content.',
         bodyKind: 'any',
         consumes: ['multipart/form-data'],
         described: { form: audioForm },
@@ -213,9 +213,9 @@ export const embedWorkflowRoutes = (widget: WorkflowWidget, visitorConversations
         run: widget.getWorkflowConfig,
       },
       gatherInputs: {
-        summary: 'Gather the inputs of the workflow in a guided conversation, then start it',
+        summary: 'Collect the inputs of the workflow in a guided conversation, then start it',
         description:
-          'Without `conversation_id` a conversation begins; without `message` the reply says what is needed. Once nothing is missing the execution is started and `complete` is true.',
+          'Without `conversation_id` a conversation starts; without `message` the reply lists the required inputs. When no input is missing, the execution is started and `complete` is true.',
         body: Gather,
         answer: Gathered,
         transaction: widget.answersAtOnce,

@@ -16,9 +16,9 @@ const WidgetMessage = z
         z.object({
           n: z.int().describe('The number in the text, such as [1]'),
           title: z.string().describe('The name of the document'),
-          url: z.string().nullable().describe('The page it stands on'),
+          url: z.string().nullable().describe('The page of the passage'),
           heading: z.array(z.string()).describe('The headings above the passage, outermost first'),
-          quote: z.string().optional().describe('How the passage begins, up to 300 characters'),
+          quote: z.string().optional().describe('The first 300 characters of the passage'),
         }),
       )
       .optional()
@@ -45,7 +45,7 @@ export const TemplateConfig = z
     features: Features,
     voice: z.string().nullable(),
     suggestions: z.array(z.string()),
-    takes_files: z.boolean().describe('Whether a workflow on offer takes files'),
+    takes_files: z.boolean().describe('Whether an offered workflow accepts files'),
     visitor_token: z.string(),
   })
   .meta({ id: 'WidgetConfig' })
@@ -60,7 +60,7 @@ export const WorkflowConfig = z
     features: Features,
     voice: z.string().nullable(),
     suggestions: z.array(z.string()),
-    takes_files: z.boolean().describe('Whether a workflow on offer takes files'),
+    takes_files: z.boolean().describe('Whether an offered workflow accepts files'),
     visitor_token: z.string(),
   })
   .meta({ id: 'WorkflowWidgetConfig' })
@@ -77,7 +77,7 @@ const page = z.strictObject({
 export const Chat = z
   .strictObject({
     thread_id: z.string().max(200).optional().describe('Absent: a new conversation'),
-    message: storableText.default('').describe('May be empty only where files are sent'),
+    message: storableText.default('').describe('May be empty only if files are sent'),
     files: sentFiles.optional(),
     time_zone: timeZone.optional(),
     page: page.optional().describe('The page that the visitor is on; workflows and the assistant can read it'),
@@ -95,7 +95,10 @@ export const ChatAnswer = z
     messages: z.array(WidgetMessage).describe('What the assistant answers'),
     form: WidgetForm.optional(),
     execution_id: id('exe').optional(),
-    visitor_token: z.string().optional().describe('Where none was sent: send it as X-Visitor-Token from now on'),
+    visitor_token: z
+      .string()
+      .optional()
+      .describe('Present if the request had none: send it as X-Visitor-Token from now on'),
   })
   .meta({ id: 'ChatAnswer' })
 
@@ -137,7 +140,7 @@ export const Gathered = z
     reply: z.string(),
     values: jsonObject(),
     missing: z.array(z.string()),
-    complete: z.boolean().describe('Everything was there, and the execution has been started'),
+    complete: z.boolean().describe('All inputs were given, and the execution has been started'),
     execution_id: id('exe').optional(),
     visitor_token: z.string().optional(),
   })

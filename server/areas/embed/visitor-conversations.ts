@@ -78,7 +78,7 @@ export async function uploadOf(
   const visitorId = requireVisitor(ctx)
   if (!takesAnyFiles(offers)) {
     discardRest(exchange)
-    throw problem('forbidden', 'Nothing that is offered here takes files.')
+    throw problem('forbidden', 'No workflow that is offered here accepts files.')
   }
   return files.upload(ctx, { name, visitorId }, exchange)
 }

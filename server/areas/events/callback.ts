@@ -14,7 +14,7 @@ import { endWait, receivedOf, type WaitParts } from './waits.ts'
 
 export type CallbackParts = WaitParts & { addresses: CallbackAddresses }
 
-const used = () => problem('not_waiting', 'This address can be used once, and it was.')
+const used = () => problem('not_waiting', 'This address can be used only once, and it has already been used.')
 
 /**
  * Handles a call of a callback address. The data is the body of a POST or the query of a GET. A call before the node
@@ -43,7 +43,7 @@ export async function callBack(
       if (issues.length > 0)
         throw invalid(
           issues.slice(0, 50),
-          'The data does not fit what the workflow waits for. The address can still be used.',
+          'The data does not match the schema that the workflow waits for. The address can still be used.',
         )
       const ended = { status: 'received' as const, output: receivedOf({ event_id: eventId, data }), eventId }
       endWait(parts, tx, wait, ended, true)

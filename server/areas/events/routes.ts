@@ -9,7 +9,7 @@ import type { OpenWait } from './store.ts'
 
 const called = {
   description:
-    'The address is signed and can be used once. The body, or the query of a GET, becomes the data of the event. A call before the node waits is kept for a day; a second one gets 409 `not_waiting`, and one whose data does not fit 422, after which the address can still be used.',
+    'The address is signed and can be used once. The body, or the query of a GET, becomes the data of the event. A call before the node waits is kept for a day. A second call gets 409 `not_waiting`. A call whose data does not match the schema gets 422; the address can then still be used.',
   extension: true as const,
   query: z.looseObject({}),
   answer: CallbackTaken,
@@ -28,7 +28,7 @@ export const eventRoutes = (parts: EventParts & CallbackParts): AnyRoute[] => {
     },
     {
       sendEvent: {
-        summary: 'Tell the workspace that something happened',
+        summary: 'Send an event to the workspace',
         description:
           'Wakes every execution that waits for `key` (`wait.event`) and starts every workflow that subscribed to `name` (`settings.on_event`). All of it happens or nothing does.',
         body: NewEvent,
@@ -41,13 +41,13 @@ export const eventRoutes = (parts: EventParts & CallbackParts): AnyRoute[] => {
           sendEvent(parts, ctx, input, ahead as Promise<OpenWait[]> | undefined),
       },
       callBackByPost: {
-        summary: 'Where the outside answers a node that waits',
+        summary: 'Continue a waiting node from outside',
         ...called,
         bodyKind: 'any',
         idempotency: 'none',
         run,
       },
-      callBackByGet: { summary: 'Likewise, where the outside can only open a link', ...called, run },
+      callBackByGet: { summary: 'Continue a waiting node from outside, by opening a link', ...called, run },
     },
   )
 }

@@ -13,30 +13,33 @@ export const NewEvent = z
       .min(1)
       .max(200)
       .optional()
-      .describe('Your id of the event; the same one again within a day changes nothing and gets the same answer'),
+      .describe('Your id of the event; the same id within a day changes nothing and gets the same response'),
     keep_s: z
       .number()
       .int()
       .min(0)
       .max(MAX_KEEP_S)
       .default(0)
-      .describe('How long it waits for executions that come to their wait later'),
+      .describe('How long the event is kept for executions that start to wait later'),
   })
   .refine(({ key, name }) => key !== undefined || name !== undefined, {
     path: ['key'],
-    message: 'give key, name or both',
+    message: 'key, name or both are required',
   })
 export type NewEvent = z.output<typeof NewEvent>
 
 export const EventTaken = z
   .object({
     event_id: id('evt'),
-    woken: z.number().int().describe('Executions that went on'),
-    unfit: z.number().int().describe('Executions that wait for the key, but whose schema the data does not fit'),
+    woken: z.number().int().describe('Executions that continued'),
+    unfit: z
+      .number()
+      .int()
+      .describe('Executions that wait for the key, but with a schema that the data does not match'),
     started: z.array(id('exe')),
     not_started: z.array(z.object({ workflow_id: id('wf'), reason: z.string() })),
     kept_until: timestamp().nullable(),
-    duplicate: z.boolean().describe('It came before; nothing was done'),
+    duplicate: z.boolean().describe('The event was already received; nothing was done'),
   })
   .meta({ id: 'EventTaken' })
 export type EventTaken = z.input<typeof EventTaken>

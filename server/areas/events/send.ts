@@ -33,7 +33,7 @@ const LARGE_DATA = 64 * 1024
 const tooMuchData = () =>
   problem(
     'too_large',
-    'The data are too large for that number of executions. Send an address where they can be read instead.',
+    'The data is too large for that number of executions. Send an address from which it can be read instead.',
   )
 
 /**
@@ -99,7 +99,10 @@ async function wake(
     }
     if (waits.length < PORTION) return { woken, unfit }
     if (woken + unfit >= MAX_WOKEN)
-      throw problem('too_large', `More than ${MAX_WOKEN} executions wait for this key. Use keys that fewer share.`)
+      throw problem(
+        'too_large',
+        `More than ${MAX_WOKEN} executions wait for this key. Use keys that fewer executions share.`,
+      )
     waits = await store.lockWaits(tx, workspaceId, event.key, waits.at(-1)!.wait_id, PORTION)
   }
 }
@@ -116,7 +119,7 @@ async function reasonNotToStart(
   if (of.version_id === null) return 'It has no active version.'
   const inputs = await store.readInputs(ctx.tx, workspace_id, of.version_id)
   const [issue] = await validateInTurn(parts.turns, workspace_id, inputs ?? true, input)
-  return issue ? `The event does not fit its inputs: ${issue.path || '/'} ${issue.message}.` : null
+  return issue ? `The event does not match its inputs: ${issue.path || '/'} ${issue.message}.` : null
 }
 
 async function startSubscribers(

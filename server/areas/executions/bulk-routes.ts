@@ -14,8 +14,8 @@ export const bulkRoutes = (): AnyRoute[] =>
       startBulk: {
         summary: 'Cancel or retry all executions that a filter finds',
         description:
-          'Answers at once; the work goes on in portions and survives a restart. Only executions of workflows that the caller may run are concerned, ' +
-          'and only those that were there when it was asked for.',
+          'Responds at once; the work continues in batches and survives a restart. It includes only executions of workflows that the caller may run, ' +
+          'and only those that existed at the time of the request.',
         body: NewBulk,
         answer: Bulk,
         status: 202,
@@ -31,7 +31,7 @@ export const bulkRoutes = (): AnyRoute[] =>
         run: startBulk,
       },
       getBulk: {
-        summary: 'How far a cancellation or retry of many executions has come',
+        summary: 'The progress of a bulk cancellation or retry',
         answer: Bulk,
         extension: true,
         run: getBulk,

@@ -14,13 +14,13 @@ export const BulkFilter = z
     to: timestampIn().optional(),
   })
   .refine((filter) => Object.keys(filter).length > 0, 'must name at least one condition')
-  .describe('All conditions hold. Only executions of workflows that the caller may run are concerned')
+  .describe('All conditions must be true. Only executions of workflows that the caller may run are included')
 export type BulkFilter = z.output<typeof BulkFilter>
 
 export const NewBulk = z.strictObject({
   action: z
     .enum(['cancel', 'retry'])
-    .describe('`cancel` concerns those that have not ended, `retry` those that did not succeed'),
+    .describe('`cancel` includes executions that have not ended, `retry` those that did not succeed'),
   filter: BulkFilter,
   from: RetryBody.shape.from.describe('Of a retry: `start`, `failed`, or the id of a node'),
   version: RetryBody.shape.version,
@@ -33,10 +33,13 @@ export const Bulk = z
     action: z.enum(['cancel', 'retry']),
     filter: jsonObject(),
     status: z.enum(['running', 'done']),
-    total: z.number().int().describe('How many were found when it began'),
+    total: z.number().int().describe('How many were found at the start'),
     done: z.number().int().describe('How many were cancelled or retried so far'),
-    refused: z.number().int().describe('How many could not be, such as those that ended meanwhile'),
-    last_error: z.string().nullable().describe('Why the last of them could not be'),
+    refused: z
+      .number()
+      .int()
+      .describe('How many could not be cancelled or retried, such as those that ended in the meantime'),
+    last_error: z.string().nullable().describe('Why the last of them could not be cancelled or retried'),
     created_at: timestamp(),
     finished_at: timestamp().nullable(),
   })

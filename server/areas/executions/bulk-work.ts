@@ -49,7 +49,7 @@ async function cancelThese(
     if (cancelled === 'accepted' || cancelled === 'duplicate') outcome.done += 1
     else {
       outcome.refused += 1
-      outcome.error = 'It had ended.'
+      outcome.error = 'It had already ended.'
     }
   }
   return outcome
@@ -133,7 +133,10 @@ export function makeBulkWork(parts: Parts): Omit<PeriodicCheck, 'wake'> {
       for (const place of rows)
         again =
           (await workOn(parts, place).catch((error: unknown) => {
-            log.warn({ err: error, bulk_id: place.bulk_id }, 'a portion of a bulk operation is done again later')
+            log.warn(
+              { err: error, bulk_id: place.bulk_id },
+              'a batch of a bulk operation failed and is tried again later',
+            )
             return false
           })) || again
     }

@@ -97,7 +97,7 @@ export function makeRunIndex({ db, log }: { db: Database; log: Logger }) {
         log.warn({ err: error }, 'blocks of the index of runs were not merged; that is done later'),
       )
     } catch (error) {
-      log.warn({ err: error, runs: runs.length }, 'runs were not indexed; they are found by comparing')
+      log.warn({ err: error, runs: runs.length }, 'executions were not indexed; a later comparison indexes them')
     }
   }
 

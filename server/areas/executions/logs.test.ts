@@ -111,7 +111,7 @@ describe('the log of an execution', () => {
     const rows = await service.sql('select message from run_logs where execution_id = $1', [fromWire('exe', execution)])
     expect(rows.length).toBeLessThanOrEqual(1_000)
     expect(rows.length).toBeGreaterThan(900)
-    expect(rows.filter(({ message }) => String(message).startsWith('A run keeps'))).toHaveLength(1)
+    expect(rows.filter(({ message }) => String(message).startsWith('An execution keeps'))).toHaveLength(1)
   })
 
   test('is deleted with the execution', async () => {

@@ -15,14 +15,14 @@ import type { Logger } from '#platform/log'
 const MAX_LINES = 1_000
 const MAX_BYTES = 512 * 1024
 const MAX_MESSAGE = 4_000
-const LEFT_OUT = `A run keeps ${MAX_LINES} lines and 512 KiB of its log. What it wrote after this is not kept.`
+const LEFT_OUT = `An execution keeps ${MAX_LINES} lines and 512 KiB of its log. Later lines are not stored.`
 
 export const levels = ['debug', 'info', 'warn', 'error'] as const
 
 export const LogEntry = z
   .object({
     at: timestamp(),
-    level: z.enum(levels).describe('How grave it is'),
+    level: z.enum(levels).describe('The level'),
     node_id: z.string().describe('The node that wrote it; inside a map or loop `each[3].line`'),
     message: z.string(),
   })

@@ -33,7 +33,7 @@ export async function getExecutionNode(
   const after = typeof key?.[0] === 'number' ? key[0] : -1
   const at = { workspaceId: ctx.workspace.workspace_id, executionId: execution_id, path }
   const node = await engine.readNode(at, { after, limit: limit + 1, ...(item !== undefined && { item }) })
-  if (!node) throw problem('not_found', 'There is no such node, or what happened in it is not kept.')
+  if (!node) throw problem('not_found', 'The node does not exist, or its history is not stored.')
   const { items, attempts, input, ...rest } = node
   const addressOf = (blob: BlobRef): Json => blobAddress(execution_id, blob)
   return {

@@ -10,9 +10,11 @@ import type { StartOptions, Target } from './start.ts'
 export function startOptionsOf(target: Target, options: RunOptions, path = ''): StartOptions {
   const { start_at, delay_s, priority, tags, metadata, concurrency_key } = options
   if (start_at !== undefined && delay_s !== undefined)
-    throw invalid([{ path: `${path}/delay_s`, message: 'cannot stand beside start_at' }])
+    throw invalid([{ path: `${path}/delay_s`, message: 'cannot be combined with start_at' }])
   if (concurrency_key !== undefined && !target.flow?.concurrency)
-    throw invalid([{ path: `${path}/concurrency_key`, message: 'needs the concurrency setting of the workflow' }])
+    throw invalid([
+      { path: `${path}/concurrency_key`, message: 'can be used only if the workflow has the concurrency setting' },
+    ])
   const hasLabels = priority !== undefined || tags !== undefined || metadata !== undefined
   return {
     ...(start_at !== undefined && { startAt: start_at }),

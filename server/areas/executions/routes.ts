@@ -54,7 +54,7 @@ const readRoutes = (executions: Executions): AnyRoute[] =>
         description: 'Executions for records of jobs are left out, unless `include_jobs` asks for them.',
         query: executionListQuery.extend({
           include_jobs: flag.optional().describe('Also executions for records of jobs'),
-          include_trials: flag.optional().describe('Also drafts that somebody tried'),
+          include_trials: flag.optional().describe('Also trial runs of drafts'),
         }),
         answer: page(ExecutionSummary),
         run: executions.listOfWorkflow,
@@ -66,7 +66,7 @@ const readRoutes = (executions: Executions): AnyRoute[] =>
         run: executions.getExecution,
       },
       getExecutionNode: {
-        summary: 'What a node of an execution was given, and what came of each attempt',
+        summary: 'The input of a node of an execution, and the outcome of each attempt',
         description:
           'The path is the id of the node; inside a map or loop `each[3].line`, which is kept while that item or turn goes on, when it failed, and for the first 1,000. The items of a map and the turns of a loop come page by page; `item` shows how far the nodes came for one of them.',
         extension: true,
@@ -90,11 +90,11 @@ const readRoutes = (executions: Executions): AnyRoute[] =>
         run: executions.listOfSystem,
       },
       searchExecutions: {
-        summary: 'Executions the caller may see, by status, workflow, time, what began them and what they hold',
+        summary: 'Executions the caller may see, by status, workflow, time, trigger and content',
         description:
           'Executions for records of jobs and trials of drafts are left out, unless `trigger`, `include_jobs` or `include_trials` asks for them. ' +
-          '`metadata.KEY=value` finds runs by their metadata, `input.PATH=value` by a field of their input, such as `input.order.id=7`. A page looks into ' +
-          'some 5,000 runs at most: where `next_cursor` is given, there are more to look into.',
+          '`metadata.KEY=value` finds runs by their metadata, `input.PATH=value` by a field of their input, such as `input.order.id=7`. A page searches ' +
+          'about 5,000 runs at most: if `next_cursor` is given, there are more to search.',
         query: executionListQuery
           .extend({
             q: z
@@ -103,9 +103,7 @@ const readRoutes = (executions: Executions): AnyRoute[] =>
               .min(1)
               .max(200)
               .optional()
-              .describe(
-                'Only runs whose input, results or error contains these words, one after the other, in upper or lower case',
-              ),
+              .describe('Only runs whose input, results or error contains these words in this order, ignoring case'),
             error_code: z.string().min(1).max(100).optional().describe('Only runs that failed with this code'),
             node_id: z.string().min(1).max(200).optional().describe('Only runs that failed at this node'),
             tag: several(z.string().min(1).max(100))
@@ -116,9 +114,9 @@ const readRoutes = (executions: Executions): AnyRoute[] =>
             workflow_id: z.string().max(100).optional(),
             from: timestampIn().optional().describe('The same as `created_after`'),
             to: timestampIn().optional().describe('The same as `created_before`'),
-            trigger: several(TriggerKind).optional().describe('What began them, such as `user,schedule`'),
+            trigger: several(TriggerKind).optional().describe('The triggers, such as `user,schedule`'),
             include_jobs: flag.optional().describe('Also executions for records of jobs'),
-            include_trials: flag.optional().describe('Also drafts that somebody tried'),
+            include_trials: flag.optional().describe('Also trial runs of drafts'),
           })
           .catchall(z.string().max(1000)),
         answer: page(ExecutionSummary),
@@ -136,14 +134,14 @@ const readRoutes = (executions: Executions): AnyRoute[] =>
       listExecutionLogs: {
         summary: 'What the nodes of an execution wrote to its log, oldest first',
         description:
-          '`log(...)` and `console` in code, what agents said and how they reviewed. An execution keeps 1,000 lines and 512 KiB; a last line says so where there was more.',
+          '`log(...)` and `console` in code, what agents said and how they reviewed. An execution keeps 1,000 lines and 512 KiB; a last line says so if there was more.',
         query: logQuery,
         answer: page(LogEntry),
         extension: true,
         run: listExecutionLogs,
       },
       createWorkflowTicket: {
-        summary: 'A ticket for the socket that shows the execution live: 30 s, single use',
+        summary: 'A ticket for the socket that shows the execution live; valid for 30 seconds and one connection',
         answer: IssuedTicket,
         status: 201,
         location: socketOf,
@@ -151,7 +149,7 @@ const readRoutes = (executions: Executions): AnyRoute[] =>
         run: executions.createTicket,
       },
       readExecutionBlob: {
-        summary: 'An output too large to stand in the execution itself',
+        summary: 'An output that is too large to be included in the execution',
         produces: ['application/json'],
         transaction: false,
         extension: true,

@@ -20,10 +20,10 @@ const WaitingFor = z.looseObject({
   kind: z
     .enum(['clarification', 'approval', 'event', 'timer', 'slot', 'execution', 'platform'])
     .describe(
-      '`execution`: the end of the one that a `subworkflow` started. `platform`: the service itself is in trouble (its database, its storage, its load) and tries again by itself; also shown while the execution is `running`',
+      '`execution`: the end of the execution that a `subworkflow` node started. `platform`: the service itself has a problem (its database, its storage, its load) and retries automatically; also shown while the execution is `running`',
     ),
-  error: z.string().optional().describe('With the kind `platform`: what is wrong, in words'),
-  execution_id: z.string().optional().describe('With the kind `execution`: which one'),
+  error: z.string().optional().describe('With the kind `platform`: what is wrong, as text'),
+  execution_id: z.string().optional().describe('With the kind `execution`: its id'),
   reason: z
     .string()
     .optional()
@@ -47,7 +47,9 @@ export const ExecutionSummary = z
     retry_of: id('exe').nullable(),
     trial: z
       .boolean()
-      .describe('A draft that somebody tried: in no list by default, in no statistics, bills or event destinations'),
+      .describe(
+        'A trial run of a draft: not in lists by default, and never in statistics, bills or event destinations',
+      ),
     priority: z.number().int(),
     tags: z.array(z.string()),
     metadata: jsonObject(),
@@ -64,8 +66,8 @@ export const executionListQuery = listQuery.extend({
     .enum(['created_at', '-created_at'])
     .default('-created_at')
     .describe('The order: `-created_at` is the newest first'),
-  created_after: timestampIn().optional().describe('Only those made at this time or later'),
-  created_before: timestampIn().optional().describe('Only those made before this time'),
+  created_after: timestampIn().optional().describe('Only entries created at this time or later'),
+  created_before: timestampIn().optional().describe('Only entries created before this time'),
 })
 export type ExecutionListQuery = z.output<typeof executionListQuery>
 
@@ -86,14 +88,14 @@ const Initiator = z.object({
     'service_account',
   ]),
   id: z.string().nullable(),
-  user_id: id('usr').nullable().describe('The person behind it: who made the token, owns the job, pressed the button'),
+  user_id: id('usr').nullable().describe('The person who created the token, owns the job or started the execution'),
 })
 
 const Usage = z
   .object({
     input_tokens: z.number(),
     output_tokens: z.number(),
-    cost: z.number().nullable().describe('In US dollars, of the calls whose cost is known; null where none is'),
+    cost: z.number().nullable().describe('In US dollars, for the calls whose cost is known; null if no cost is known'),
     calls: z.number().int(),
     unpriced_calls: z.number().int().describe('Calls whose cost is not known'),
   })
@@ -107,8 +109,8 @@ const ExecutionNode = z.looseObject({
   finished_at: z.string().nullable(),
   output: z.unknown().optional(),
   error: ExecutionError.optional(),
-  port: z.string().optional().describe('The output it left by, where that is not `out`'),
-  usage: Usage.optional().describe('What language models counted for it; absent where it asked none'),
+  port: z.string().optional().describe('The port on which it continued, if it is not `out`'),
+  usage: Usage.optional().describe('The usage of language models; absent if it used none'),
 })
 
 export const Execution = ExecutionSummary.extend({
@@ -119,9 +121,7 @@ export const Execution = ExecutionSummary.extend({
   initiated_by: z
     .array(Initiator)
     .describe('Who and what led to it, nearest first. A gate with `allow_self: false` lets none of these people vote'),
-  principal_id: id('usr')
-    .nullable()
-    .describe('In whose name it acts: who activated the version. It may use what this person may use'),
+  principal_id: id('usr').nullable().describe('The person whose rights it uses: the one who activated the version'),
   parent_execution_id: id('exe').nullable(),
   seq: z.number().int().describe('The last event this view includes: where a socket resumes'),
 }).meta({ id: 'Execution' })
@@ -141,7 +141,7 @@ const NodeAttempt = z.object({
 const NodeItem = z.object({
   index: z.number().int().describe('The position of the item, or the number of the turn, from 0'),
   status: z.enum(['running', 'waiting', 'succeeded', 'failed']),
-  output: z.unknown().describe('What the body gave; of a loop the state after the turn, as long as it is kept'),
+  output: z.unknown().describe('The output of the body; for a loop the state after the turn, as long as it is stored'),
   collected: z.unknown().optional().describe('What the loop collected after the turn'),
   error: ExecutionError.nullable(),
   usage: z.unknown().describe('What models counted'),
@@ -165,7 +165,7 @@ export const ExecutionNodeDetail = z
     input: z
       .record(z.string(), z.unknown())
       .nullable()
-      .describe('Its arguments, resolved. What is named like a secret is masked'),
+      .describe('Its resolved arguments. Values whose names look like secrets are masked'),
     input_error: z.string().nullable().describe('Why `input` is absent'),
     attempts: z.array(NodeAttempt).describe('Each attempt, the first one first'),
     items: z.array(NodeItem).describe('The items of a map or the turns of a loop, a page of them'),
@@ -174,10 +174,10 @@ export const ExecutionNodeDetail = z
       .object({
         index: z.number().int().describe('The item or turn, from 0'),
         last: z.number().int().describe('The last item or turn that has begun'),
-        nodes: z.array(BodyNode).describe('How far each node of the body came for it'),
+        nodes: z.array(BodyNode).describe('The status of each node of the body for it'),
       })
       .nullable()
-      .describe('With `item`: the body of the map or loop for that one. Null where it is not kept'),
+      .describe('With `item`: the body of the map or loop for that item or turn. Null if it is not stored'),
   })
   .meta({ id: 'ExecutionNodeDetail' })
 export type ExecutionNodeDetail = z.input<typeof ExecutionNodeDetail>
@@ -207,28 +207,30 @@ const tag = z
   .string()
   .min(1)
   .max(100)
-  .regex(/^[^,\p{Cc}]+$/u, 'must hold no comma and no control character')
+  .regex(/^[^,\p{Cc}]+$/u, 'must not contain commas or control characters')
 
 /** The start time, and the properties by which executions are searched and ordered. */
 const runOptions = {
-  start_at: timestampIn().optional().describe('It begins then; at once where that has passed'),
+  start_at: timestampIn().optional().describe('When it starts; at once if this time has passed'),
   delay_s: z
     .number()
     .min(0)
     .max(366 * 24 * 3600)
     .optional()
-    .describe('Seconds to wait before it begins. Not together with start_at'),
+    .describe('Seconds to wait before it starts. Cannot be combined with start_at'),
   priority: z
     .number()
     .int()
     .min(-10)
     .max(10)
     .optional()
-    .describe('A step is worth an hour of waiting: 1 goes before runs of 0 that were asked for up to an hour earlier'),
+    .describe(
+      'One step equals an hour of waiting: priority 1 starts before executions of priority 0 that were requested up to an hour earlier',
+    ),
   tags: z.array(tag).max(20).optional(),
   metadata: z
     .record(z.string().min(1).max(100), z.union([z.string().max(1000), z.number(), z.boolean(), z.null()]))
-    .refine((value) => Object.keys(value).length <= 50, 'holds at most 50 fields')
+    .refine((value) => Object.keys(value).length <= 50, 'must have at most 50 fields')
     .optional()
     .describe('Kept with the run and shown; texts, numbers and booleans'),
   concurrency_key: z
@@ -236,7 +238,7 @@ const runOptions = {
     .min(1)
     .max(256)
     .optional()
-    .describe('In place of the key of the concurrency setting, which the workflow must have'),
+    .describe('Replaces the key of the concurrency setting, which the workflow must have'),
 }
 
 export const RunBody = z.strictObject({
@@ -252,7 +254,7 @@ const BatchRun = RunBody.extend({
     .min(1)
     .max(255)
     .optional()
-    .describe('The same key with the same run starts nothing a second time'),
+    .describe('A second request with the same key and the same run starts nothing'),
 })
 export const RunBatchBody = z.strictObject({ runs: z.array(BatchRun).min(1).max(1000) })
 export type BatchRun = z.output<typeof BatchRun>

@@ -176,7 +176,8 @@ export async function cancelExecution(
   )
   if (outcome === 'unknown') throw problem('not_found')
   const { status } = await store.readStatus(ctx.tx, ctx.workspace.workspace_id, execution_id)
-  if (hasFinished({ status })) throw problem('already_finished', 'There is nothing left to cancel.')
+  if (hasFinished({ status }))
+    throw problem('already_finished', 'The execution has already ended, so it cannot be cancelled.')
   return { execution_id, status }
 }
 
@@ -189,9 +190,10 @@ export async function retryExecution(
   const { engine } = parts
   const workspaceId = ctx.workspace.workspace_id
   const view = await read(parts, ctx, execution_id)
-  if (!hasFinished(view)) throw problem('not_retryable', 'It is still going on. Cancel it first, or wait for its end.')
+  if (!hasFinished(view))
+    throw problem('not_retryable', 'The execution is still running. Cancel it first, or wait until it ends.')
   if (view.trigger.kind === 'trial')
-    throw problem('not_retryable', 'It tried a draft. Try the draft again in the editor.')
+    throw problem('not_retryable', 'The execution was a trial run of a draft. Try the draft again in the editor.')
   if (view.workflow_id !== null)
     await ctx.db.tenant(scopeOf(ctx), (tx) => requireActivated(tx, workspaceId, view.workflow_id!))
   const target =

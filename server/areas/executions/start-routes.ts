@@ -41,7 +41,7 @@ export const startRoutes = (executions: Executions): AnyRoute[] =>
       runWorkflowBatch: {
         summary: 'Run a workflow up to 1,000 times',
         description:
-          'Every run is checked first, and one that is not valid refuses them all. Then each is accepted or refused for itself, ' +
+          'Every run is checked first, and one that is not valid refuses them all. Then each is accepted or refused separately, ' +
           'such as when the queue is full. A run that is sent again with the same `idempotency_key` is not started again; without ' +
           'keys of their own the runs share the `Idempotency-Key` of the request.',
         body: RunBatchBody,
@@ -75,7 +75,8 @@ export const startRoutes = (executions: Executions): AnyRoute[] =>
         run: executions.cancelExecution,
       },
       retryExecution: {
-        summary: 'Start it again from the start, the failed node or a chosen one, on the same or the active version',
+        summary:
+          'Retry an execution from the start, the failed node or a chosen node, with the same or the active version',
         body: RetryBody,
         answer: Accepted,
         status: 202,

@@ -71,7 +71,7 @@ export async function findFlow(tx: Tx, workspaceId: string, workflowId: string):
 
 /** Used after a workflow was transferred to a new owner, until a version is activated. */
 export const ACTIVATION_REQUIRED =
-  'The workflow has a new owner. It runs again once its owner or an editor has activated a version.'
+  'The workflow has a new owner. It can run again after its owner or an editor has activated a version.'
 export const activationRequired = (): Problem => problem('activation_required', ACTIVATION_REQUIRED)
 
 export async function requireActivated(tx: Tx, workspaceId: string, workflowId: string): Promise<void> {
@@ -97,7 +97,7 @@ function refuseIssues(issues: Issue[], path = '/input'): void {
   if (issues.length === 0) return
   throw invalid(
     issues.slice(0, 50).map((issue) => ({ path: path + issue.path, message: issue.message })),
-    'The input does not fit the inputs of the workflow.',
+    'The input does not match the inputs of the workflow.',
   )
 }
 

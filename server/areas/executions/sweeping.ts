@@ -185,7 +185,9 @@ export function startSweeping({ db, log }: { db: Database; log: Logger }) {
     for (;;) {
       await pause(EVERY, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined)
       if (stopping.signal.aborted) return
-      await alone(db, turn).catch((error: unknown) => log.warn({ err: error }, 'runs were not compared with the index'))
+      await alone(db, turn).catch((error: unknown) =>
+        log.warn({ err: error }, 'executions could not be compared with the index'),
+      )
     }
   })()
   return {

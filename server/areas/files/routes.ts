@@ -21,7 +21,7 @@ export const fileRoutes = (parts: FileParts & { links: DownloadLinks; baseUrl():
       uploadFile: {
         summary: 'Upload a file that the input of a run can name',
         description:
-          'The body is the file itself, or multipart/form-data with the part `file`. The answer is the value to put into the input of a run. The run that takes it keeps it for as long as the run is kept; a file that no run takes is removed after a day. Its bytes count to the storage of the plan.',
+          'The body is the file itself, or multipart/form-data with the part `file`. The answer is the value to put into the input of a run. An execution that uses the file keeps it as long as the execution is stored; an unused file is deleted after a day. Its bytes count towards the storage of the plan.',
         extension: true,
         query: uploadQuery,
         bodyKind: 'stream',
@@ -41,7 +41,7 @@ export const fileRoutes = (parts: FileParts & { links: DownloadLinks; baseUrl():
       downloadFile: {
         summary: 'The bytes of a file',
         description:
-          'For the person who uploaded it, and for anyone who may read a run that took or made it. `Range` is honoured. It comes as a download, and with its media type only where a browser runs nothing of it.',
+          'For the person who uploaded it, and for anyone who may read an execution that received or created it. `Range` is supported. It is sent as a download, and with its media type only if a browser would not execute it.',
         extension: true,
         produces: ['*/*'],
         alsoStatus: [206],
@@ -50,7 +50,7 @@ export const fileRoutes = (parts: FileParts & { links: DownloadLinks; baseUrl():
         run: (ctx, input, exchange) => downloadFile(parts, ctx, input, exchange),
       },
       createFileLink: {
-        summary: 'A signed address under which anyone can read the file for a week',
+        summary: 'A signed address with which anyone can read the file for a week',
         extension: true,
         answer: FileLink,
         status: 201,
@@ -60,7 +60,7 @@ export const fileRoutes = (parts: FileParts & { links: DownloadLinks; baseUrl():
       },
       downloadByLink: {
         summary: 'The bytes of a file, by a signed address',
-        description: 'As conversations give it to people without an account. It expires after a week.',
+        description: 'Used in conversations with people without an account. It expires after a week.',
         extension: true,
         produces: ['*/*'],
         alsoStatus: [206],

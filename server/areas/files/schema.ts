@@ -12,7 +12,7 @@ export const FileFacts = z.object({
 export const FileValue = z.object({ $file: FileFacts }).meta({ id: 'FileValue' })
 
 export const uploadQuery = z.strictObject({
-  name: z.string().min(1).max(255).optional().describe('Name of the file, where the body is the file itself'),
+  name: z.string().min(1).max(255).optional().describe('Name of the file, if the body is the file itself'),
 })
 
 export const FileLink = z.object({ url: z.url(), expires_at: timestamp() }).meta({ id: 'FileLink' })

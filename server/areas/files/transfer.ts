@@ -38,7 +38,7 @@ export async function uploadAsVisitor(
   const untaken = await ctx.db.tenant(scopeOf(ctx), (tx) => store.countUntaken(tx, workspace_id, input.visitorId))
   if (untaken >= MAX_UNTAKEN) {
     discardRest(exchange)
-    throw problem('conflict', `You have ${MAX_UNTAKEN} files that nothing was started with. Use them first.`)
+    throw problem('conflict', `You have ${MAX_UNTAKEN} unused files. Use them first, or wait until they are deleted.`)
   }
   const maxBytes = Math.min(parts.maxBytes, MAX_VISITOR_BYTES)
   const owner = { name: input.name, created_by: null, sender_id: input.visitorId }

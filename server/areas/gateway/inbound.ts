@@ -157,7 +157,7 @@ export function makeInbound(options: {
         Object.entries(input).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
       )
       const answer = await refusing(ctx, config, () => {
-        if (!vendor.handshake) throw new SignatureRefused('this vendor asks nothing')
+        if (!vendor.handshake) throw new SignatureRefused('this vendor sends no verification requests')
         return vendor.handshake(query, usableOf(config))
       })
       send(reply, answer)
@@ -172,7 +172,8 @@ export function makeInbound(options: {
       return vendor.receive({ headers: request.headers, body, now: new Date() }, usableOf(config))
     })
     if (messages.length > 0 || press) {
-      if (!messages.every(isStorable)) throw problem('malformed', 'An id or a name holds characters that are no text.')
+      if (!messages.every(isStorable))
+        throw problem('malformed', 'An id or a name contains characters that are not valid text.')
       if (!config.enabled || config.template_id === null)
         throw problem('channel_disabled', 'Enable the channel, and give it a template, to receive messages.')
     }
@@ -182,7 +183,9 @@ export function makeInbound(options: {
       if (!isTaken)
         await vendor.buttons
           .refuse?.(press, text)
-          .catch((error: unknown) => ctx.log.info({ err: error, channel: vendor.name }, 'a refusal was not told'))
+          .catch((error: unknown) =>
+            ctx.log.info({ err: error, channel: vendor.name }, 'a refusal could not be reported to the sender'),
+          )
       return send(reply, vendor.buttons.answer(press, text))
     }
     for (const message of messages.filter(people.isLink)) await people.link(at, message)

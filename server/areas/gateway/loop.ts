@@ -21,7 +21,7 @@ export function makeWorkLoop<Due>(options: {
   function start(due: Due): void {
     const one = work(due)
       .catch((error: unknown) => {
-        log.warn({ err: error }, `${what}: one failed`)
+        log.warn({ err: error }, `${what}: an item failed`)
         return false
       })
       .then((done) => {
@@ -47,7 +47,7 @@ export function makeWorkLoop<Due>(options: {
     }
     clearTimeout(timer)
     looking = look()
-      .catch((error: unknown) => log.warn({ err: error }, `${what}: could not look`))
+      .catch((error: unknown) => log.warn({ err: error }, `${what}: could not check for work`))
       .finally(() => {
         looking = undefined
         if (!stopped) timer = setTimeout(wake, SECOND)

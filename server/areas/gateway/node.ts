@@ -19,9 +19,14 @@ export const makeSendToChannel =
       if (!config.enabled) throw new NodeFailure('channel_disabled', 'The channel is disabled; enable it first.', final)
       const channel = channels[config.channel]
       const address = channel.addressOf(to)
-      if (!address) throw new NodeFailure('args_invalid', `"to" is nobody whom ${channel.title} could reach.`, final)
+      if (!address)
+        throw new NodeFailure('args_invalid', `"to" is not a recipient that ${channel.title} can reach.`, final)
       if (!channel.sends(config))
-        throw new NodeFailure('channel_disabled', 'The external_id of this webhook is no address to send to.', final)
+        throw new NodeFailure(
+          'channel_disabled',
+          'The external_id of this webhook is not an address, so messages cannot be sent to it.',
+          final,
+        )
       await outbox.queue(tx, { workspaceId, config, lane: `to:${to}`, key, address, text })
       const queued = await outboxStore.findSend(tx, workspaceId, config.config_id, `${key}:0`)
       return { channel: config.channel, state: queued?.state === 'sent' ? 'sent' : 'queued' }

@@ -37,7 +37,7 @@ export const gatewayRoutes = (gateway: Gateway, inbound: Inbound, tryOut: TryOut
       putChannelConfig: {
         summary: 'Create a channel config, or update the one with this channel and external_id',
         description:
-          'Credentials are written only: slack `bot_token, signing_secret`; telegram `bot_token, secret_token`; whatsapp `access_token, app_secret, verify_token` (external_id is the phone number id); discord `bot_token, public_key`; email `inbound_secret` (external_id is the address); webhook `signing_secret` (external_id may be the address for replies). A channel is enabled only with all of them. 201 when made, 200 when updated.',
+          'Credentials can be written, but not read: slack `bot_token, signing_secret`; telegram `bot_token, secret_token`; whatsapp `access_token, app_secret, verify_token` (external_id is the phone number id); discord `bot_token, public_key`; email `inbound_secret` (external_id is the address); webhook `signing_secret` (external_id may be the address for replies). A channel can be enabled only with all of its credentials. The status is 201 if it was created, 200 if it was updated.',
         body: NewChannelConfig,
         answer: ChannelConfig,
         status: 201,
@@ -58,7 +58,7 @@ export const gatewayRoutes = (gateway: Gateway, inbound: Inbound, tryOut: TryOut
         run: gateway.getConfig,
       },
       updateChannelConfig: {
-        summary: 'Change a channel config; a credential that is null is erased',
+        summary: 'Change a channel config; null erases a credential',
         body: ChannelConfigPatch,
         answer: ChannelConfig,
         current: gateway.getConfig,
@@ -71,7 +71,7 @@ export const gatewayRoutes = (gateway: Gateway, inbound: Inbound, tryOut: TryOut
         run: gateway.deleteConfig,
       },
       tryChannelConfig: {
-        summary: 'Send a test message, and say whether the vendor took it',
+        summary: 'Send a test message, and report whether the vendor accepted it',
         extension: true,
         body: TestMessage,
         answer: TestOutcome,
@@ -80,9 +80,9 @@ export const gatewayRoutes = (gateway: Gateway, inbound: Inbound, tryOut: TryOut
         run: tryOut,
       },
       receiveFromChannel: {
-        summary: 'Where the vendor sends what people write',
+        summary: 'The webhook to which the vendor sends messages',
         description:
-          "The request must carry the vendor's own signature; without one, or while no secret is stored, it is refused with 401 `bad_signature` and nothing happens. A repetition of a delivery is answered the same and does nothing.",
+          "The request must carry the vendor's own signature; without a valid signature, or while no secret is stored, the request is refused with 401 `bad_signature`. A repeated delivery gets the same response and does nothing.",
         extension: true,
         bodyKind: 'stream',
         bodyLimit: 'file',
@@ -92,7 +92,7 @@ export const gatewayRoutes = (gateway: Gateway, inbound: Inbound, tryOut: TryOut
         run: inbound.receive,
       },
       answerChannelHandshake: {
-        summary: 'Where WhatsApp asks whether the address is ours',
+        summary: 'The verification request of WhatsApp for the webhook address',
         extension: true,
         query: Handshake,
         produces: ['text/plain'],

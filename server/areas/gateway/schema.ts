@@ -42,7 +42,7 @@ export const ChannelConfigPatch = NewChannelConfig.omit({ channel: true })
   .extend({ template_id: reference('tmpl').nullable().optional() })
 
 export const TestMessage = z.strictObject({
-  to: z.string().trim().min(1).max(500).describe('Whom, as the vendor calls them'),
+  to: z.string().trim().min(1).max(500).describe('The recipient, as the vendor identifies them'),
   text: z.string().trim().min(1).max(1000).default('A test message from Heddle.'),
 })
 

@@ -22,9 +22,9 @@ export const makeTryOut =
     const channel = channels[config.channel]
     if (!config.enabled) throw problem('channel_disabled', 'Switch the channel on before you try it.')
     const address = channel.addressOf(input.to)
-    if (!address) throw invalid([{ path: '/to', message: `is nobody whom ${channel.title} could reach` }])
+    if (!address) throw invalid([{ path: '/to', message: `is not a recipient that ${channel.title} can reach` }])
     if (!channel.sends(config))
-      throw invalid([{ path: '/to', message: 'cannot be reached: the external_id of this webhook is no address' }])
+      throw invalid([{ path: '/to', message: 'cannot be reached: the external_id of this webhook is not an address' }])
     try {
       await channel.send(
         { external_id: config.external_id, credentials: box.open(config) },

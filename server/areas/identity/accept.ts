@@ -77,7 +77,7 @@ export function makeAccepting({ invitations, people }: { invitations: Invitation
     if (ctx.person.email !== found.email) throw problem('not_found')
     const given = Object.keys(input).filter((field) => field === 'name' || field === 'password')
     if (given.length > 0)
-      throw invalid(given.map((field) => ({ path: `/${field}`, message: 'is for people without an account' })))
+      throw invalid(given.map((field) => ({ path: `/${field}`, message: 'is only for people without an account' })))
     ctx.status(200)
     return ctx.db.tenant(nobody, async (tx) => {
       await claim(tx, found)
@@ -96,7 +96,7 @@ export function makeAccepting({ invitations, people }: { invitations: Invitation
       throw problem('unauthenticated', 'Sign in with the invited address, or send name and password for a new account.')
     if (people.reserved.has(found.email)) throw problem('address_reserved', 'Sign up with the claim_token instead.')
     if (name === undefined || password === undefined)
-      throw invalid([{ path: name === undefined ? '/name' : '/password', message: 'is needed for a new account' }])
+      throw invalid([{ path: name === undefined ? '/name' : '/password', message: 'is required for a new account' }])
     refuseWeakPassword('/password', password, { email: found.email, name })
     const passwordHash = await hashPassword(password)
     const { answer, cookie } = await ctx.db.tenant(nobody, async (tx) => {

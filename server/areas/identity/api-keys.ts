@@ -39,11 +39,11 @@ export async function mintKey(ctx: Context, wanted: Wanted, clock = systemClock)
   if (expiresAt !== null && expiresAt <= clock.now())
     throw invalid([{ path: '/expires_at', message: 'must be in the future' }])
   if (expiresAt !== null && limits.expiresAt !== null && expiresAt > limits.expiresAt)
-    throw invalid([{ path: '/expires_at', message: 'must not be later than that of the key it is made with' }])
+    throw invalid([{ path: '/expires_at', message: 'must not be later than the expiry of the key that creates it' }])
   const scopes = wanted.scopes ?? limits.scopes
   const wider = limits.scopes === null ? [] : uncoveredScopes(limits.scopes, scopes ?? [])
   if (wider.length > 0)
-    throw invalid([{ path: '/scopes', message: `the key it is made with lacks ${wider.join(', ')}` }])
+    throw invalid([{ path: '/scopes', message: `the key that creates it lacks ${wider.join(', ')}` }])
   const key = newSecret('hk')
   const made = await store.insertKey(ctx.tx, {
     key_id: newId(),

@@ -52,7 +52,7 @@ export const factorRoutes = (factors: FactorDeps): AnyRoute[] =>
         ...comesIn,
         summary: 'The second step of a sign-in: a code, a recovery code or a passkey',
         description:
-          'A wrong one is 401 `bad_second_factor`; after five, or five minutes, the sign-in begins again with the password. A code is taken once.',
+          'A wrong factor gives 401 `bad_second_factor`; after five attempts or five minutes, the sign-in must start again with the password. A code can be used only once.',
         body: SecondFactor,
         answer: SignedIn,
         rate: 'sign_in',
@@ -61,7 +61,7 @@ export const factorRoutes = (factors: FactorDeps): AnyRoute[] =>
       },
       describeSecondFactor: {
         ...comesIn,
-        summary: 'What a challenge asks for; for pages that have nothing but the challenge',
+        summary: 'The factors that a challenge accepts; for pages that have only the challenge',
         body: SecondFactorChallenge,
         answer: SecondFactorRequired,
         rate: 'sign_in',
@@ -69,7 +69,7 @@ export const factorRoutes = (factors: FactorDeps): AnyRoute[] =>
       },
       beginPasskeySignIn: {
         ...comesIn,
-        summary: 'Begin to sign in with a passkey and nothing else',
+        summary: 'Start to sign in with only a passkey',
         description: 'The browser asks which passkey of this site to use. The challenge works once, for five minutes.',
         answer: BegunPasskeySignIn,
         rate: 'sign_in',
@@ -77,9 +77,9 @@ export const factorRoutes = (factors: FactorDeps): AnyRoute[] =>
       },
       finishPasskeySignIn: {
         ...comesIn,
-        summary: 'Sign in with a passkey and nothing else',
+        summary: 'Sign in with only a passkey',
         description:
-          'The passkey must have asked its person for a PIN, a finger or a face (user verification); no second factor is asked for then. What does not fit is 401 `bad_second_factor`.',
+          'The passkey must have verified its user by a PIN, a fingerprint or a face; then no second factor is required. A passkey that does not match gives 401 `bad_second_factor`.',
         body: PasskeySignIn,
         answer: SignedIn,
         rate: 'sign_in',
@@ -93,7 +93,7 @@ export const factorRoutes = (factors: FactorDeps): AnyRoute[] =>
       },
       beginTotp: {
         ...comesIn,
-        summary: 'Begin to set up an authenticator app; it counts once a code was confirmed',
+        summary: 'Start to set up an authenticator app; it is active after a code was confirmed',
         body: PasswordAgain,
         answer: BegunTotp,
         rate: 'sign_in',
@@ -109,7 +109,7 @@ export const factorRoutes = (factors: FactorDeps): AnyRoute[] =>
       },
       removeTotp: {
         ...comesIn,
-        summary: 'Remove the authenticator app; with the last factor go the recovery codes',
+        summary: 'Remove the authenticator app; removing the last factor also deletes the recovery codes',
         body: PasswordAgain,
         status: 204,
         rate: 'sign_in',
@@ -125,7 +125,7 @@ export const factorRoutes = (factors: FactorDeps): AnyRoute[] =>
       },
       beginPasskey: {
         ...comesIn,
-        summary: 'Begin to add a passkey',
+        summary: 'Start to add a passkey',
         body: PasswordAgain,
         answer: BegunPasskey,
         rate: 'sign_in',

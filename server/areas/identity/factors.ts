@@ -25,7 +25,7 @@ const MAX_PASSKEYS = 20
 
 function requireSession(ctx: Context): void {
   if (ctx.credential.kind !== 'session')
-    throw problem('conflict', 'Sign in with a browser: second factors are not changed with an API key.')
+    throw problem('conflict', 'Sign in with a browser: second factors cannot be changed with an API key.')
 }
 
 /** Checks the password again, if the account has one. */
@@ -73,7 +73,7 @@ export async function confirmTotp(
     if (!totp || totp.confirmed) throw problem('conflict', 'Begin with POST /auth/second-factor/totp.')
     const secret = Buffer.from(deps.vault.open(totpPlace(userId), totp.secret), 'base64')
     const step = matchTotp(secret, input.code.replaceAll(/\s/g, ''), Date.now(), 0)
-    if (step === undefined) throw invalid([{ path: '/code', message: 'is not the present code' }])
+    if (step === undefined) throw invalid([{ path: '/code', message: 'is not the current code' }])
     await factorStore.noteTotpStep(tx, userId, step)
     await forgive(tx, attempt)
     await recordAudit(ctx, tx, { action: 'second_factor.added', workspaceId: null, data: { kind: 'totp' } })
@@ -152,10 +152,10 @@ export async function addPasskey(
     const taken = secretLooksValid('mfa', input.challenge)
       ? await factorStore.takeChallenge(tx, hashSecret(input.challenge), 'add_passkey')
       : undefined
-    if (!taken) throw problem('conflict', 'This took too long, or was done already. Begin again.')
+    if (!taken) throw problem('conflict', 'This took too long, or was already done. Start again.')
     const site = siteOf(await orgBaseUrl(ctx, tx))
     const made = await readRegistration(site, taken.passkey_challenge!, input.response)
-    if (!made) throw invalid([{ path: '/response', message: 'is not the answer to the challenge' }])
+    if (!made) throw invalid([{ path: '/response', message: 'does not match the challenge' }])
     const passkey = await insertPasskey(tx, { ...made, passkey_id: newId(), user_id: userId, name: input.name })
     await recordAudit(ctx, tx, {
       action: 'second_factor.added',
@@ -171,7 +171,7 @@ async function insertPasskey(...[tx, row]: Parameters<typeof factorStore.insertP
   try {
     return await factorStore.insertPasskey(tx, row)
   } catch (error) {
-    if (isUniqueViolation(error)) throw problem('already_exists', 'This passkey is known already.')
+    if (isUniqueViolation(error)) throw problem('already_exists', 'This passkey is already registered.')
     throw error
   }
 }

@@ -14,7 +14,7 @@ export const invitationRoutes = (accepting: Accepting): AnyRoute[] =>
     {
       previewInvitation: {
         extension,
-        summary: 'What an invitation is to',
+        summary: 'What an invitation is for',
         answer: InvitationPreview,
         run: accepting.previewInvitation,
       },

@@ -25,8 +25,8 @@ export const keyRoutes = (apiKeys: ApiKeys): AnyRoute[] =>
       },
       createApiKey: {
         extension,
-        summary: 'Make an API key, for all of the caller’s workspaces or for one; `key` is shown once',
-        description: 'A key made with a key reaches no further and lasts no longer than that one.',
+        summary: 'Create an API key, for all of the caller’s workspaces or for one; `key` is shown only once',
+        description: 'A key that is created with another key has at most the scopes and the expiry of that key.',
         body: NewApiKey,
         answer: CreatedApiKey,
         status: 201,

@@ -98,7 +98,7 @@ export function makeOidcClient(options: { providers: readonly OidcProvider[]; ke
         return profileOf({ ...more, ...claims })
       } catch (error) {
         log.info({ err: error, provider: provider.id }, 'a sign-in with an OpenID provider failed')
-        throw problem('sign_in_failed', `${provider.title} did not confirm who you are. Begin again.`, { cause: error })
+        throw problem('sign_in_failed', `${provider.title} did not confirm who you are. Start again.`, { cause: error })
       }
     },
   }

@@ -34,7 +34,7 @@ export const oidcRoutes = (oidc: Oidc): AnyRoute[] =>
       finishOidc: {
         extension,
         transaction: false,
-        summary: 'Where the provider sends the browser back to (302); single use, bound to that browser',
+        summary: 'The callback to which the provider redirects the browser (302); works once, in the same browser',
         query: z.looseObject({ state: z.string().max(200).optional() }),
         produces: ['text/html'],
         status: 302,
@@ -42,7 +42,7 @@ export const oidcRoutes = (oidc: Oidc): AnyRoute[] =>
       },
       linkOidc: {
         ...comesIn,
-        summary: 'Begin to link a provider to the account; open `url` in the same browser',
+        summary: 'Start to link a provider to the account; open `url` in the same browser',
         body: z.strictObject({ return_to: returnTo().optional() }),
         answer: z.object({ url: z.string() }),
         allowed: oidc.findProvider,

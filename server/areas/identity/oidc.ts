@@ -70,7 +70,7 @@ const begin = async (
 
 const newPerson = async ({ config, people }: Deps, ctx: Context, tx: Tx, profile: Profile): Promise<Person> => {
   const { email, name } = profile
-  if (email === null) throw problem('sign_in_failed', 'The provider gave no e-mail address.')
+  if (email === null) throw problem('sign_in_failed', 'The provider sent no e-mail address.')
   if (people.reserved.has(email))
     throw problem('address_reserved', 'Sign up with the claim_token, then link the provider.')
   const account = { email, name, passwordHash: null, isVerified: profile.emailVerified }
@@ -127,7 +127,11 @@ const callback = async (deps: Deps, ctx: Context, input: ByProvider & { state?: 
       provider: provider.id,
     }),
   )
-  if (!taken) throw problem('sign_in_failed', 'This sign-in was begun elsewhere, used or too long ago. Begin again.')
+  if (!taken)
+    throw problem(
+      'sign_in_failed',
+      'This sign-in was started in another browser, was already used, or took too long. Start again.',
+    )
   const address = new URL(await callbackOf(ctx, provider))
   address.search = new URL(exchange.request.url, address).search
   const profile = await deps.client.redeem(provider, address, attempt)

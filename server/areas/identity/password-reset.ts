@@ -38,7 +38,9 @@ export async function forgotPassword(
   const allowed = await ctx.db.tenant(nobody, (tx) => mayMail(ctx, tx, email))
   if (allowed)
     ctx.afterCommit(() => {
-      sendReset(deps, ctx, email).catch((error: unknown) => ctx.log.warn({ err: error }, 'a reset was not mailed'))
+      sendReset(deps, ctx, email).catch((error: unknown) =>
+        ctx.log.warn({ err: error }, 'the mail for a password reset could not be sent'),
+      )
     })
   return { state: 'check_mail' }
 }

@@ -55,7 +55,7 @@ export function makeResourceMembers<Row extends Member, Resource>(of: MembersOf<
 
   async function keepAnOwner(ctx: Context, member: Row, id: string): Promise<void> {
     if (member.role === 'owner' && (await store.countOwners(ctx.tx, ctx.workspace.workspace_id, id)) === 1)
-      throw problem('last_owner', `Make somebody else an owner of the ${noun} first.`)
+      throw problem('last_owner', `Make another person an owner of the ${noun} first.`)
   }
 
   return {

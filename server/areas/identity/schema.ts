@@ -96,7 +96,7 @@ export const SecondFactor = z
   .refine(
     ({ code, recovery_code, passkey }) =>
       [code, recovery_code, passkey].filter((given) => given !== undefined).length === 1,
-    'send one of code, recovery_code and passkey',
+    'exactly one of code, recovery_code and passkey is required',
   )
 
 export const PasswordAgain = z.strictObject({
@@ -110,7 +110,9 @@ export const BegunTotp = z
   .meta({ id: 'BegunTotp' })
 export const ConfirmTotp = z.strictObject({ code: z.string().min(1).max(20) })
 export const RecoveryCodes = z
-  .object({ recovery_codes: z.array(z.string()).nullable().describe('Shown once; null where the present ones stay') })
+  .object({
+    recovery_codes: z.array(z.string()).nullable().describe('Shown only once; null if the current codes stay valid'),
+  })
   .meta({ id: 'RecoveryCodes' })
 export type RecoveryCodes = z.input<typeof RecoveryCodes>
 export const Passkey = z
@@ -274,7 +276,7 @@ export const DeleteApiKeys = z
       .describe('All keys but the one that makes this call, instead of `key_ids`; with a session, all keys'),
   })
   .refine(({ key_ids, all_others }) => (key_ids === undefined) !== (all_others === undefined), {
-    message: 'give either key_ids or all_others',
+    message: 'exactly one of key_ids and all_others is required',
     path: ['key_ids'],
   })
   .meta({ id: 'DeleteApiKeys' })

@@ -131,7 +131,7 @@ export async function finishSignIn(
     if (method === 'recovery_code') await noteRecovery(ctx, tx, person)
     return enterAs(ctx, tx, exchange, person, 'session.started')
   })
-  if (!outcome) throw problem('bad_second_factor', 'Try again with the present code, or with another factor.')
+  if (!outcome) throw problem('bad_second_factor', 'Try again with the current code, or with another factor.')
   ctx.header('set-cookie', outcome.cookie)
   return outcome.answer
 }

@@ -21,9 +21,9 @@ export const sessionRoutes = ({ people, sessions }: { people: People; sessions: 
     {
       signIn: {
         ...comesIn,
-        summary: 'Sign in; the session the browser had before ends',
+        summary: 'Sign in; the previous session of the browser ends',
         description:
-          'Anyone who has a second factor gets `second_factor_required` with a challenge and no session, and goes on with `POST /auth/sign-in/second-factor`. Twenty wrong passwords or codes for one account from one address lock it for that address for 15 minutes (429), whether or not the account exists.',
+          'Anyone who has a second factor gets `second_factor_required` with a challenge and no session, and continues with `POST /auth/sign-in/second-factor`. Twenty wrong passwords or codes for one account from one address lock it for that address for 15 minutes (429), whether or not the account exists.',
         body: SignIn,
         answer: SignedInOrSecondFactor,
         rate: 'sign_in',

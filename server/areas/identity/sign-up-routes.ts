@@ -33,9 +33,9 @@ export const signUpRoutes = ({ accountMail, people }: { accountMail: AccountMail
     {
       signUp: {
         ...comesIn,
-        summary: 'Make an account with a company and a workspace of its own, and sign in',
+        summary: 'Create an account with its own company and workspace, and sign in',
         description:
-          'Where the service sends mails the answer is 202 `{"state": "check_mail"}` for every address, with an account or without, and the account is made by `POST /auth/sign-up/confirm`. Where it sends none, the account is made at once (201), and an address that has one is 409. Closed sign-up is 403 `sign_up_closed`; the address of an operator needs the `claim_token` printed at start, else 403 `address_reserved`.',
+          'If the service sends mails, the response is 202 `{"state": "check_mail"}` for every address, with an account or without, and the account is made by `POST /auth/sign-up/confirm`. If the service sends no mails, the account is created at once (201), and an address with an account gives 409. Closed sign-up is 403 `sign_up_closed`; the address of an operator needs the `claim_token` printed at start, else 403 `address_reserved`.',
         body: SignUp,
         answer: SignedInOrCheckMail,
         status: 201,
@@ -50,7 +50,7 @@ export const signUpRoutes = ({ accountMail, people }: { accountMail: AccountMail
       },
       getAuthOptions: {
         extension,
-        summary: 'How people come in: whether sign-up is open, and whether the service sends mails',
+        summary: 'Whether sign-up is open, and whether the service sends mails',
         answer: AuthOptions,
         run: async () => ({
           sign_up: accountMail.config.HEDDLE_SIGN_UP,
@@ -61,7 +61,7 @@ export const signUpRoutes = ({ accountMail, people }: { accountMail: AccountMail
         ...comesIn,
         summary: 'Make the account of a sign-up with the token from the mail and the password chosen then',
         description:
-          'The token works once, for 24 hours. A used, expired or unknown one is 404. Another password than the one of the sign-up is 401.',
+          'The token works once, for 24 hours. A used, expired or unknown one is 404. A password other than that of the sign-up gives 401.',
         body: ConfirmSignUp,
         answer: SignedIn,
         status: 201,
@@ -81,7 +81,7 @@ export const signUpRoutes = ({ accountMail, people }: { accountMail: AccountMail
       },
       confirmEmail: {
         ...comesIn,
-        summary: 'Prove an address with the token from the mail; signs nobody in',
+        summary: 'Confirm an e-mail address with the token from the mail; this does not sign in',
         description: 'The token works once, for 24 hours. A used, expired or unknown one is 404.',
         body: ConfirmEmail,
         status: 204,
@@ -104,7 +104,7 @@ export const signUpRoutes = ({ accountMail, people }: { accountMail: AccountMail
         ...comesIn,
         summary: 'Replace the password with the token from the mail; every session ends',
         description:
-          'The token works once, for one hour. A used, expired or unknown one is 404. It signs nobody in, and a second factor stays. Where the address had never been proven before, the API keys and linked providers of the account go too.',
+          'The token works once, for one hour. A used, expired or unknown one is 404. It does not sign in, and a second factor stays. If the address had never been confirmed before, the API keys and linked providers of the account are deleted too.',
         body: ResetPassword,
         status: 204,
         rate: 'sign_in',

@@ -26,7 +26,7 @@ const nobody = { workspaceId: null, userId: null }
 export async function sendVerification({ config, sendMail }: AccountMail, ctx: Context): Promise<CheckMail> {
   requireUnbound(ctx)
   if (!sendsMail(config))
-    throw problem('provider_not_configured', 'No mail server is configured; nothing is asked for.')
+    throw problem('provider_not_configured', 'No mail server is configured, so addresses do not have to be confirmed.')
   const { user_id: userId, email } = ctx.person
   if (await accountStore.isVerified(ctx.tx, userId)) throw problem('conflict', 'Your address is confirmed already.')
   if (!(await mayMail(ctx, ctx.tx, email)))

@@ -43,7 +43,9 @@ export function conversationFeed({ db, log }: { db: Database; log: Logger }): Fe
         noteAll()
         wake('')
       }
-      listening.then(heard, (error: unknown) => log.warn({ err: error }, 'changes of conversations are not heard of'))
+      listening.then(heard, (error: unknown) =>
+        log.warn({ err: error }, 'changes of conversations could not be received'),
+      )
       return () => void listening.then((stop) => stop()).catch(() => {})
     },
 

@@ -64,7 +64,7 @@ const conversationRoutes = (inbox: Inbox): AnyRoute[] =>
       listConversations: {
         summary: 'The inbox: conversations with visitors and channels that the caller may read, last changed first',
         description:
-          'Read by the owners of the workspace, the person who made the template or the channel, and the members of the teams of the template. Messages are read and written under `/api/chat-thread/{thread_id}/messages`.',
+          'Readable by the owners of the workspace, the creator of the template or the channel, and the members of the teams of the template. Messages are read and written under `/api/chat-thread/{thread_id}/messages`.',
         extension: true,
         query: ConversationQuery,
         answer: page(Conversation),
@@ -77,9 +77,9 @@ const conversationRoutes = (inbox: Inbox): AnyRoute[] =>
         run: getConversation,
       },
       updateConversation: {
-        summary: 'Close a conversation or open it again, and say who takes care of it',
+        summary: 'Close, reopen or assign a conversation',
         description:
-          'The colleague gets the notification `thread.assigned`. The assistant goes on answering until somebody takes over.',
+          'The colleague gets the notification `thread.assigned`. The assistant continues to answer until a colleague takes over.',
         extension: true,
         body: ConversationPatch,
         answer: Conversation,
@@ -97,8 +97,8 @@ const conversationRoutes = (inbox: Inbox): AnyRoute[] =>
         run: markConversationRead,
       },
       createConversationTicket: {
-        summary: 'A ticket for a socket that tells that conversations of the workspace have changed',
-        description: 'A frame says neither what changed nor where: read again what you show.',
+        summary: 'A ticket for a socket that reports changes of conversations of the workspace',
+        description: 'A frame does not say what changed: read the data that you show again.',
         extension: true,
         answer: IssuedTicket,
         status: 201,
@@ -120,7 +120,7 @@ const noteRoutes = (): AnyRoute[] =>
     },
     {
       listConversationNotes: {
-        summary: 'What colleagues noted about a conversation, oldest first',
+        summary: 'Notes of colleagues on a conversation, oldest first',
         extension: true,
         query: noteList.query,
         answer: page(Note),
@@ -141,7 +141,7 @@ const noteRoutes = (): AnyRoute[] =>
       },
       getConversationNote: { summary: 'One note', extension: true, answer: Note, run: getNote },
       updateConversationNote: {
-        summary: 'Change the words of a note: its author',
+        summary: 'Change the text of a note (its author)',
         extension: true,
         body: NoteInput,
         answer: Note,
@@ -150,7 +150,7 @@ const noteRoutes = (): AnyRoute[] =>
         run: updateNote,
       },
       deleteConversationNote: {
-        summary: 'Delete a note: its author, or an owner of the workspace',
+        summary: 'Delete a note (its author, or an owner of the workspace)',
         extension: true,
         status: 204,
         allowed: mayDeleteNote,
@@ -180,7 +180,8 @@ const cannedRoutes = (): AnyRoute[] =>
       },
       createCannedAnswer: {
         summary: 'Add a canned answer',
-        description: 'Names differ within a workspace. Members change those they added, owners of the workspace any.',
+        description:
+          'Names are unique within a workspace. Members can change the answers that they added, owners of the workspace can change all.',
         extension: true,
         body: NewCannedAnswer,
         answer: CannedAnswer,
@@ -223,7 +224,7 @@ const hoursRoutes = (): AnyRoute[] =>
     },
     {
       getOpeningHours: {
-        summary: 'When people of the workspace answer',
+        summary: 'The opening hours of the workspace',
         extension: true,
         answer: OpeningHours,
         examples: { answer: exampleAnswer },
@@ -232,7 +233,7 @@ const hoursRoutes = (): AnyRoute[] =>
       putOpeningHours: {
         summary: 'Set the opening hours of the workspace, or remove them',
         description:
-          'Outside them, a visitor who asks for a person or writes to a colleague is told when somebody answers. Templates may have their own.',
+          'Outside these hours, visitors who ask for a person or write to a colleague see when the next opening hours start. Templates may have their own.',
         extension: true,
         body: OpeningHoursInput,
         answer: OpeningHours,
@@ -241,14 +242,14 @@ const hoursRoutes = (): AnyRoute[] =>
         run: putOpeningHours,
       },
       getTemplateHours: {
-        summary: 'Opening hours of a template; null where it has those of the workspace',
+        summary: 'Opening hours of a template; null if it uses those of the workspace',
         extension: true,
         answer: OpeningHours,
         examples: { answer: exampleAnswer },
         run: getTemplateHours,
       },
       putTemplateHours: {
-        summary: 'Give a template opening hours of its own, or remove them',
+        summary: 'Set the opening hours of a template, or remove them',
         extension: true,
         body: OpeningHoursInput,
         answer: OpeningHours,

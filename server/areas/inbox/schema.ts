@@ -20,15 +20,17 @@ export const Conversation = z
     title: z.string(),
     channel: z.string().nullable().describe('Through which vendor, where it is one of a channel'),
     template_id: id('tmpl').nullable(),
-    role: z.enum(['member', 'viewer']).describe('viewer: nobody can talk in between, as in the widget of a workflow'),
-    state: z.enum(states).describe('A new message of the person outside opens a closed one'),
+    role: z.enum(['member', 'viewer']).describe('viewer: colleagues cannot take over, as in the widget of a workflow'),
+    state: z.enum(states).describe('A new message of the person outside reopens a closed conversation'),
     assignee: person.nullable().describe('The colleague who takes care of it'),
     taken_over_by: person.nullable().describe('The colleague who talks with the person outside'),
-    handover_at: timestamp().nullable().describe('When the person outside asked for a human; null once somebody came'),
+    handover_at: timestamp()
+      .nullable()
+      .describe('When the person outside asked for a human; null after a colleague has joined'),
     handover_reason: z.string().nullable().describe('Why, in the words of the assistant'),
     waiting_since: timestamp()
       .nullable()
-      .describe('Since when the person outside waits for a person; null while nobody has to answer'),
+      .describe('Since when the person outside waits for a colleague; null if no answer is needed'),
     unread_count: z.int().describe('Messages of the person outside that the caller has not read'),
     last_message: z
       .object({
@@ -56,14 +58,17 @@ export type Conversation = z.input<typeof Conversation>
 
 export const ConversationPatch = z
   .strictObject({
-    state: z.enum(states).optional().describe('closed: nobody has to answer; a conversation taken over is handed back'),
+    state: z
+      .enum(states)
+      .optional()
+      .describe('closed: no answer is needed; a conversation that was taken over is handed back'),
     assignee_id: reference('usr').nullable().optional().describe('A person who may read it; null: nobody'),
   })
   .meta({ id: 'ConversationPatch' })
 export type ConversationPatch = z.output<typeof ConversationPatch>
 
 export const ReadMark = z.strictObject({
-  message_id: reference('msg').optional().describe('The last message that was read; all where absent'),
+  message_id: reference('msg').optional().describe('The last message that was read; the default is all messages'),
 })
 
 export const conversationList = defineList({
@@ -76,9 +81,9 @@ export const conversationList = defineList({
     kind: anyOf(kinds),
     state: anyOf(states),
     template_id: anyId('tmpl', 'Only conversations with this template'),
-    assignee_id: anyId('usr', 'Only those of this colleague, or one of several with commas between them'),
-    assigned: flag('Only those that a colleague takes care of, or only those that nobody does'),
-    waiting: flag('Only those in which somebody waits for a person, or only the others'),
+    assignee_id: anyId('usr', 'Only those of this colleague, or one of several, separated by commas'),
+    assigned: flag('Only assigned conversations, or only unassigned ones'),
+    waiting: flag('Only conversations in which a person outside waits for a colleague, or only the others'),
     unread: flag('Only those with messages that the caller has not read, or only the others'),
   },
 })
@@ -89,7 +94,7 @@ export const ConversationQuery = conversationList.query.extend({
     .min(1)
     .max(200)
     .optional()
-    .describe('Only those whose title or messages contain this text, in upper or lower case'),
+    .describe('Only those whose title or messages contain this text, ignoring case'),
 })
 
 const noteText = () => z.string().trim().min(1).max(MAX_NOTE).describe('What is said, as plain text')
@@ -97,7 +102,7 @@ export const Note = z
   .object({
     note_id: id('note'),
     thread_id: id('thr'),
-    author_id: id('usr').nullable().describe('Null once the person has no account any more'),
+    author_id: id('usr').nullable().describe('Null if the account of the person was deleted'),
     text: noteText(),
     created_at: timestamp(),
     updated_at: timestamp(),
@@ -142,7 +147,7 @@ const clock = (last: string) =>
     .string()
     .regex(
       last === '24:00' ? /^(?:[01]\d|2[0-3]):[0-5]\d$|^24:00$/ : /^(?:[01]\d|2[0-3]):[0-5]\d$/,
-      'is no time such as 09:30',
+      'must be a time such as 09:30',
     )
 const span = z
   .strictObject({
@@ -165,7 +170,10 @@ const spans = (day: string) =>
     .describe(`The times of a ${day}`)
 const date = z
   .string()
-  .refine((text) => /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text)), 'is no day such as 2026-12-25')
+  .refine(
+    (text) => /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text)),
+    'must be a day such as 2026-12-25',
+  )
   .meta({ examples: ['2026-12-25'] })
 
 const Hours = z
@@ -186,13 +194,13 @@ const Hours = z
         sun: spans('Sunday'),
       })
       .describe('The times of each weekday; a day that is absent is closed'),
-    closed_on: z.array(date).max(MAX_CLOSED_DAYS).optional().describe('Days on which nobody answers'),
+    closed_on: z.array(date).max(MAX_CLOSED_DAYS).optional().describe('Days without opening hours'),
   })
   .describe('When people answer. Outside, the person who asks for one is told when somebody comes')
 
 export const OpeningHours = z
   .object({
-    hours: Hours.nullable().describe('Null: those of the workspace, or at any time'),
+    hours: Hours.nullable().describe('Null: the opening hours of the workspace, or none'),
     updated_at: timestamp().nullable(),
   })
   .meta({ id: 'OpeningHours' })

@@ -115,7 +115,7 @@ export function makeWatchModel({ db, log }: { db: Database; log: Logger }): { mo
       })
       return counted
     } catch (error) {
-      log.warn({ err: error, workspace_id: asker.workspaceId }, 'what a language model counted was not written')
+      log.warn({ err: error, workspace_id: asker.workspaceId }, 'the usage of a language model could not be stored')
       return usage
     }
   }

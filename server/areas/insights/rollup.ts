@@ -290,7 +290,7 @@ export function makeRunFigures({ db, log }: { db: Database; log: Logger }) {
       unsent = undefined
     } catch (error) {
       const { code } = error as { code?: string }
-      log.debug({ err: error }, 'figures of runs were not written')
+      log.debug({ err: error }, 'statistics of executions could not be stored')
       // An error of these classes means that nothing was written and that a retry may succeed. In all other cases the
       // figures are dropped, because they might be written twice.
       if (code === undefined || !/^(40|53|55|57)/.test(code)) unsent = undefined

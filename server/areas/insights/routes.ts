@@ -17,7 +17,7 @@ export const insightRoutes = (): AnyRoute[] => [
       getRunInsights: {
         summary: 'How many runs ended how, how long they took, and how long they waited for people',
         description:
-          'Added up as runs end, within a second or two. Owners of the workspace see all workflows, others those that they may see. Runs for ' +
+          'Updated when executions end, within a second or two. Owners of the workspace see all workflows, others those that they may see. Runs for ' +
           'records of jobs are left out unless `include_jobs` asks for them; trials of drafts and runs of suites always are. A run counts in ' +
           'the hour in which it ends.',
         query: runsQuery,
@@ -27,7 +27,7 @@ export const insightRoutes = (): AnyRoute[] => [
       },
       getStepInsights: {
         summary: 'The slowest steps of workflows',
-        description: 'Days in UTC. What happens inside a map or loop is counted with it.',
+        description: 'Days in UTC. Nodes inside a map or loop are counted with the map or loop.',
         query: stepsQuery,
         answer: StepReport,
         extension: true,
@@ -36,8 +36,8 @@ export const insightRoutes = (): AnyRoute[] => [
       getUsageInsights: {
         summary: 'Tokens, cost and calls of language models',
         description:
-          'Owners of the workspace see all of it. Others see what the workflows asked that they may see, and what they asked themselves. ' +
-          'The cost is what the provider says, else what the price table says.',
+          'Owners of the workspace see all of it. Others see the usage of workflows that they may see, and their own usage. ' +
+          'The cost is reported by the provider, or else computed from the price table.',
         query: usageQuery,
         answer: UsageReport,
         extension: true,
@@ -60,8 +60,8 @@ export const insightRoutes = (): AnyRoute[] => [
         run: getPrices,
       },
       putModelPrices: {
-        summary: 'Set prices of language models in place of the shipped ones',
-        description: 'They hold for calls from now on; what was counted before keeps its cost.',
+        summary: 'Set prices of language models that replace the built-in prices',
+        description: 'They apply to calls from now on; earlier usage keeps its cost.',
         body: NewPrices,
         answer: Prices,
         transaction: false,

@@ -28,7 +28,7 @@ const UsageItem = z.object({
   user_id: id('usr').nullish().describe('With `group_by=person`: who started the run or asked; null: nobody did'),
   day: z.string().optional().describe('With `group_by=day`, in UTC'),
   credential_id: id('cred').nullish().describe("With `group_by=credential`; null: the installation's own model"),
-  name: z.string().nullable().describe('Of the workflow, person or credential, while there is one'),
+  name: z.string().nullable().describe('The name of the workflow, person or credential, if it still exists'),
   ...counted,
 })
 
@@ -38,8 +38,8 @@ export const UsageReport = z
     to: z.string().describe('The last day, in UTC'),
     group_by: z.enum(usageGroups).describe('By what the calls are summed up'),
     currency: z.string(),
-    items: z.array(UsageItem).describe('The dearest first, at most 1,000; days in their order'),
-    total: z.object(counted).describe('Of everything in this time, also of what is not among the items'),
+    items: z.array(UsageItem).describe('The most expensive first, at most 1,000; days in chronological order'),
+    total: z.object(counted).describe('The total for this period, including usage that is not among the items'),
   })
   .meta({ id: 'UsageReport' })
 export type UsageReport = z.input<typeof UsageReport>
@@ -68,9 +68,9 @@ export type RunsQuery = z.output<typeof runsQuery>
 const percentiles = () =>
   z
     .object({
-      p50: z.number().describe('Half of the runs took at most so long'),
-      p95: z.number().describe('95 of 100 runs took at most so long'),
-      p99: z.number().describe('99 of 100 runs took at most so long'),
+      p50: z.number().describe('The median duration'),
+      p95: z.number().describe('The 95th percentile of the duration'),
+      p99: z.number().describe('The 99th percentile of the duration'),
     })
     .nullable()
 
@@ -81,10 +81,10 @@ const runFigures = {
   cancelled: z.number().int(),
   timed_out: z.number().int(),
   duration_ms: percentiles().describe(
-    'From the first step to the end, at most a tenth off; null where no run ended, and with `group_by` other than workflow',
+    'From the first step to the end, with an error of at most 10 %; null if no run ended, and with `group_by` other than workflow',
   ),
   waiting_for_people_ms: percentiles().describe(
-    'Likewise of the time that runs waited for approvals and answers; runs that asked nobody are left out',
+    'The time that runs waited for approvals and answers, with the same precision; runs that asked nobody are not counted',
   ),
 }
 
@@ -114,7 +114,7 @@ export const stepsQuery = z.strictObject({
   to: timestampIn().optional().describe('Now where absent'),
   workflow_id: reference('wf').optional(),
   include_jobs: flag.optional().describe('Also steps of runs for records of jobs, which would crowd out all others'),
-  sort: z.enum(['mean', 'total', 'max', 'failed']).default('mean').describe('What the first one has most of'),
+  sort: z.enum(['mean', 'total', 'max', 'failed']).default('mean').describe('The value to sort by, largest first'),
   limit: z.coerce.number().int().min(1).max(200).default(20),
 })
 export type StepsQuery = z.output<typeof stepsQuery>
@@ -132,8 +132,8 @@ export const StepReport = z
         runs: z.number().int().describe('How many runs came to it'),
         failed: z.number().int(),
         mean_ms: z.number().describe('How long it took on average, all attempts and waits included'),
-        max_ms: z.number().describe('The longest it took'),
-        total_ms: z.number().describe('How long it took in all runs together'),
+        max_ms: z.number().describe('The longest duration'),
+        total_ms: z.number().describe('The total duration in all runs'),
       }),
     ),
   })
@@ -160,7 +160,7 @@ export const NewPrices = z
       )
       .max(MAX_PRICES)
       .refine((all) => new Set(all.map(({ model }) => model)).size === all.length, 'names a model twice')
-      .describe('In place of all that were set before; an empty list leaves the shipped prices alone'),
+      .describe('Replaces all prices that were set before; an empty list restores the built-in prices'),
   })
   .meta({ id: 'NewModelPrices' })
 export type NewPrices = z.output<typeof NewPrices>
@@ -168,7 +168,7 @@ export type NewPrices = z.output<typeof NewPrices>
 export const Prices = z
   .object({
     currency: z.string(),
-    prices: z.array(Price).describe('Set by operators; they come first'),
+    prices: z.array(Price).describe('Prices set by operators; they take precedence'),
     shipped: z.array(Price).describe('Prices that came with the release'),
     shipped_as_of: z.string().describe('The day on which the shipped prices were taken'),
     updated_at: timestamp().nullable(),

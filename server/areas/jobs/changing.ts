@@ -55,7 +55,7 @@ async function executes(
 ): Promise<Pick<JobFields, 'workflow_id' | 'definition_id'> & { inputs: Json }> {
   const { workspace_id } = ctx.workspace
   if (given.workflow_id != null && given.definition != null)
-    throw invalid([{ path: '/definition', message: 'is given beside workflow_id; a job has one of the two' }])
+    throw invalid([{ path: '/definition', message: 'cannot be combined with workflow_id' }])
   if (given.definition != null) {
     const before =
       present.definition_id === null
@@ -127,7 +127,7 @@ async function checkOutput(ctx: Context, fields: JobFields): Promise<void> {
   const isIncremental =
     fields.source_id !== null && (await executed.hasCursor(ctx.tx, ctx.workspace.workspace_id, fields.source_id))
   if (isIncremental)
-    throw invalid([{ path: '/output/mode', message: 'must be upsert: the source gives only new rows' }])
+    throw invalid([{ path: '/output/mode', message: 'must be upsert: the source returns only new rows' }])
 }
 
 async function checkRecipe({ datasets }: ChangeOptions, ctx: Context, fields: JobFields, inputs: Json): Promise<void> {
@@ -158,7 +158,7 @@ export async function changeJob(
   now: Date | null,
 ): Promise<JobFields> {
   if (given.dataset_id != null && given.source_id != null)
-    throw invalid([{ path: '/source_id', message: 'is given beside dataset_id; a job has one of the two' }])
+    throw invalid([{ path: '/source_id', message: 'cannot be combined with dataset_id' }])
   const { inputs, ...what } = await executes(deps, ctx, jobId, given, present)
   const fields: JobFields = {
     ...present,
@@ -187,7 +187,7 @@ export async function changeJob(
   return { ...fields, cron, timezone, due_at: asked || same ? present.due_at : next }
 }
 
-const executesNothing = () => invalid([{ path: '/workflow_id', message: 'name a workflow, or give a definition' }])
+const executesNothing = () => invalid([{ path: '/workflow_id', message: 'workflow_id or definition is required' }])
 
 const recipeOf = (fields: JobFields) => [
   fields.mapping,
@@ -223,12 +223,12 @@ function outputOf(
     const { dataset_id = null } = given
     // A client may send back a job whose dataset was deleted, as it read it.
     if (dataset_id === null && !outputIsGone(present))
-      throw invalid([{ path: '/output', message: 'needs new or dataset_id' }])
+      throw invalid([{ path: '/output', message: 'must have new or dataset_id' }])
     return { output_name: null, output_dataset_id: dataset_id, output_bound: true, output_mode }
   }
   const kept = given.new === present.output_name ? present.output_dataset_id : null
   // A client may send back both values as it read them. Otherwise a caller cannot choose the dataset of a new output.
   if (given.dataset_id != null && given.dataset_id !== kept)
-    throw invalid([{ path: '/output', message: 'has new and dataset_id; an output is one of the two' }])
+    throw invalid([{ path: '/output', message: 'must have either new or dataset_id, not both' }])
   return { output_name: given.new, output_dataset_id: kept, output_bound: false, output_mode }
 }

@@ -135,7 +135,7 @@ const settable = {
       dataset_id: reference('ds').nullable().optional(),
       mode: OutputMode.optional().describe('`replace` (default), or `upsert` by the `key` column of the job'),
     })
-    .refine((output) => output.new !== undefined || output.dataset_id !== undefined, 'needs new or dataset_id')
+    .refine((output) => output.new !== undefined || output.dataset_id !== undefined, 'must have new or dataset_id')
     .nullable()
     .optional(),
   schedule: z

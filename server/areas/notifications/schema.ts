@@ -99,7 +99,7 @@ export const notificationList = defineList({
   order: '-created_at',
   idsByTime: true,
   filters: {
-    kind: anyText('Only those of this kind, or of one of several with commas between them'),
+    kind: anyText('Only those of this kind, or one of several, separated by commas'),
     workspace_id: anyId('ws', 'Only those of this workspace'),
   },
 })

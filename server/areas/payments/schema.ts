@@ -210,5 +210,5 @@ export const invoiceList = defineList({
   search: ['number'],
   sort: { created_at: 'time', amount_due: 'number' },
   order: '-created_at',
-  filters: { status: anyText('Only invoices with this status, or one of several with commas between them') },
+  filters: { status: anyText('Only invoices with this status, or one of several, separated by commas') },
 })

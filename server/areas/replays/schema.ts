@@ -111,7 +111,7 @@ export const replayList = defineList({
   order: '-created_at',
   filters: {
     status: anyOf(replay.status.options),
-    version_id: anyId('wfv', 'Only replays of this version, or of several with commas between them'),
+    version_id: anyId('wfv', 'Only replays of this version, or of several, separated by commas'),
   },
 })
 

@@ -56,7 +56,7 @@ function compiled(piece: PiecePackage, forms: ReturnType<typeof formsOf>): ReadP
     const head = { name, title, description, effect, method: 'RUN', path: part }
     const text = JSON.stringify({ args_schema, part })
     if (isStorable(text) && isStorable(JSON.stringify(head))) actions.push({ head, text })
-    else notes.push({ path: part.slice(0, 100), message: 'it holds characters that are no text' })
+    else notes.push({ path: part.slice(0, 100), message: 'it contains characters that are not valid text' })
   }
   const triggers = forms.triggers.filter((trigger) => isStorable(JSON.stringify(trigger)))
   return {

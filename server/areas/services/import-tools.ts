@@ -92,7 +92,7 @@ export async function documentOf(
     }
     const text = JSON.stringify({ args_schema, tool: tool.name })
     if (isStorable(text) && isStorable(JSON.stringify(head))) actions.push({ head, text })
-    else notes.push({ path: shortText(tool.name, 100), message: 'it holds characters that are no text' })
+    else notes.push({ path: shortText(tool.name, 100), message: 'it contains characters that are not valid text' })
   }
   return {
     actions,

@@ -114,7 +114,7 @@ export const servicesQuery = listQuery.extend({
   sort: z
     .enum(['service', '-service', 'title', '-title'])
     .default('service')
-    .describe('The order; a `-` in front turns it round'),
+    .describe('The field to sort by; a leading `-` reverses the order'),
   credential_required: z
     .enum(['true', 'false'])
     .transform((text) => text === 'true')
@@ -182,8 +182,8 @@ export const serviceErrorList = defineList({
   sort: { failed_at: 'id' },
   order: '-failed_at',
   filters: {
-    action: anyText('Only failures of this action, or of several with commas between them'),
-    code: anyText('Only failures with this code, or with one of several with commas between them'),
+    action: anyText('Only failures of this action, or of several, separated by commas'),
+    code: anyText('Only failures with this code, or with one of several, separated by commas'),
     workflow_id: anyId('wf', 'Only failures in runs of this workflow'),
   },
 })

@@ -78,7 +78,7 @@ export const writeState = (
   const text = JSON.stringify(value)
   const bytes = Buffer.byteLength(text)
   if (bytes > MAX_VALUE_BYTES) throw refused('state_too_large', `a value has at most ${MAX_VALUE_BYTES} bytes as JSON`)
-  if (hasBadText(text)) throw refused('invalid_text', 'the value holds NUL characters or halves of surrogate pairs')
+  if (hasBadText(text)) throw refused('invalid_text', 'the value contains NUL characters or unpaired surrogates')
   const effect = createHash('sha256').update(wanted.effectKey).digest('hex').slice(0, 24)
   return db.tenant({ workspaceId, userId: null }, async (tx) => {
     const together = await store.lockTotal(tx, workspaceId)

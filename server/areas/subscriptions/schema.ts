@@ -51,6 +51,6 @@ export const subscriptionList = defineList({
   order: '-created_at',
   filters: {
     workspace_id: anyId('ws', 'Only subscriptions of this workspace'),
-    status: anyText('Only those with this status, or one of several with commas between them'),
+    status: anyText('Only those with this status, or one of several, separated by commas'),
   },
 })

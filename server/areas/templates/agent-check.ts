@@ -94,7 +94,7 @@ async function checkService(
   if (!action) return [{ path: `${path}/action`, message: `is no action of ${service.title}` }]
   if (action.save) return [{ path: `${path}/action`, message: 'gives a file, which a conversation cannot take' }]
   if (needsCredential(service) && tool.credential_id === undefined)
-    return [{ path: `${path}/credential_id`, message: `is required: ${service.title} is called with a credential` }]
+    return [{ path: `${path}/credential_id`, message: `is required: ${service.title} needs a credential` }]
   const properties = action.args_schema.properties
   const known = isObject(properties) ? properties : ({} as JsonObject)
   return (['fixed', 'allowed'] as const).flatMap((kind) =>

@@ -64,7 +64,7 @@ export const threadRoutes = (threads: Threads): AnyRoute[] =>
       postThreadMessage: {
         summary: 'Say something in the thread',
         description:
-          'JSON `{text, time_zone?}`, or multipart/form-data with `audio` (mp3, wav, ogg/opus or webm by content, at most 25 MiB) and optionally `text`: the clip is kept with the message. Without `text` the clip is transcribed. In a conversation with somebody outside, text only: they get it from the widget or the channel, and it takes the conversation over where nobody has. The answer is the message; `answers` is what the assistant said to it at once. With `Accept: text/event-stream` an assistant is shown while it writes; after a cut connection the same request, with the same `Idempotency-Key` and the last id as `Last-Event-ID`, goes on.',
+          'JSON `{text, time_zone?}`, or multipart/form-data with `audio` (mp3, wav, ogg/opus or webm by content, at most 25 MiB) and optionally `text`: the clip is kept with the message. Without `text` the clip is transcribed. In a conversation with somebody outside, text only: they get it from the widget or the channel, and it takes the conversation over where nobody has. The answer is the message; `answers` is what the assistant said to it at once. With `Accept: text/event-stream` the text of an assistant is streamed while it writes; after a broken connection, repeat the request with the same `Idempotency-Key` and the last id as `Last-Event-ID` to continue.',
         extension: true,
         bodyKind: 'any',
         consumes: ['application/json', 'multipart/form-data'],

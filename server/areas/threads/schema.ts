@@ -44,7 +44,10 @@ export const ThreadWithUsage = Thread.extend({
     .object({
       input_tokens: z.number(),
       output_tokens: z.number(),
-      cost: z.number().nullable().describe('In US dollars, of the calls whose cost is known; null where none is'),
+      cost: z
+        .number()
+        .nullable()
+        .describe('In US dollars, for the calls whose cost is known; null if no cost is known'),
       calls: z.number().int(),
       unpriced_calls: z.number().int().describe('Calls whose cost is not known'),
     })
@@ -121,11 +124,11 @@ const ThreadMessage = z
           knowledge_id: id('kb'),
           document_id: id('doc'),
           title: z.string().describe('The name of the document'),
-          url: z.string().nullable().describe('The page it stands on'),
+          url: z.string().nullable().describe('The page of the passage'),
           heading: z.array(z.string()).describe('The headings above the passage, outermost first'),
           from: z.int().describe('First character of the passage in the text of its document'),
           to: z.int().describe('The character after its last'),
-          quote: z.string().optional().describe('How the passage begins, up to 300 characters'),
+          quote: z.string().optional().describe('The first 300 characters of the passage'),
         }),
       )
       .optional()
@@ -144,7 +147,7 @@ export const ThreadMessages = page(ThreadMessage).extend({ form: Form.nullable()
 
 export const NewMessage = z
   .strictObject({
-    text: storableText.trim().describe('May be empty only where files are sent'),
+    text: storableText.trim().describe('May be empty only if files are sent'),
     files: sentFiles.optional(),
     time_zone: timeZone.optional(),
     locale,

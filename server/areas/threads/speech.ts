@@ -46,7 +46,7 @@ export async function readForm(
   let audio: Buffer | undefined
   for (const [name, value] of form) {
     if ((name === 'audio' ? audio : Object.hasOwn(fields, name) || undefined) !== undefined)
-      throw invalid([{ path: `/${name}`, message: 'stands twice' }])
+      throw invalid([{ path: `/${name}`, message: 'is given twice' }])
     if (name !== 'audio' && typeof value === 'string') fields[name] = value
     else if (name === 'audio' && value instanceof Blob) audio = Buffer.from(await value.arrayBuffer())
     else throw invalid([{ path: `/${name}`, message: 'send the clip as a file, as "audio"' }])

@@ -58,7 +58,7 @@ export const triggerList = defineList({
   order: '-created_at',
   filters: {
     kind: anyText('Only triggers of this kind: `polling` or `webhook`'),
-    service: anyText('Only triggers of this service, or of several with commas between them'),
+    service: anyText('Only triggers of this service, or of several, separated by commas'),
     enabled: flag('Only those that are enabled, or only those that are not'),
   },
 })

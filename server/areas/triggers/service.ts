@@ -84,7 +84,7 @@ async function findTrigger({ catalogue }: TriggerParts, ctx: Context, input: New
   const found = input.service.startsWith(PIECES)
     ? await findPieceTrigger(ctx.tx, ctx.workspace.workspace_id, input.service, input.trigger)
     : undefined
-  if (!found) throw invalid([{ path: '/service', message: 'is not a service that is known here' }])
+  if (!found) throw invalid([{ path: '/service', message: 'is not a known service' }])
   return found
 }
 

@@ -33,7 +33,7 @@ export const variableRoutes = (): AnyRoute[] =>
       putVariable: {
         summary: 'Add a variable or change its value',
         description:
-          'Workflows read it as `vars.NAME`; a run keeps the value it began with. Members change those they added, owners of the workspace any.',
+          'Workflows read it as `vars.NAME`; a run keeps the value it began with. Members can change variables that they added, owners of the workspace can change all.',
         extension: true,
         body: NewVariable,
         answer: Variable,

@@ -33,8 +33,7 @@ export async function putVariable(ctx: Context, { name, value, description }: By
       { path: '/name', message: 'must begin with a letter or _ and hold at most 64 letters, digits and _' },
     ])
   const text = JSON.stringify(value)
-  if (hasBadText(text))
-    throw invalid([{ path: '/value', message: 'holds NUL characters or halves of surrogate pairs' }])
+  if (hasBadText(text)) throw invalid([{ path: '/value', message: 'contains NUL characters or unpaired surrogates' }])
   await store.lockVariables(ctx.tx, workspace_id)
   const present = await peekVariable(ctx, { name })
   if (present) requireChangeable(ctx, present)

@@ -91,7 +91,7 @@ export const webhookRoutes = (webhooks: Webhooks, parts: InboundParts): AnyRoute
       receiveByPatch: { ...received('PATCH'), ...withBody },
       receiveByDelete: { ...received('DELETE'), ...withBody },
       readWebhookResults: {
-        summary: 'Results of an execution that this token started, however large',
+        summary: 'Results of any size of an execution that this token started',
         description:
           'Results over 1 MiB stand in the status as `{"$blob": address, "bytes"}` with this address. They are streamed.',
         produces: ['application/json'],

@@ -16,7 +16,7 @@ export const webhookDeliveryList = defineList({
   order: '-created_at',
   idsByTime: true,
   filters: {
-    code: anyText('Only calls refused with this code, or with one of several with commas between them'),
+    code: anyText('Only calls refused with this code, or with one of several, separated by commas'),
     execution_id: anyId('exe', 'Only calls that started this execution'),
   },
 })

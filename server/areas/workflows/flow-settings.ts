@@ -15,7 +15,7 @@ export function checkFlow(settings: SettingsPatch): void {
   if (settings.concurrency != null && settings.max_concurrency != null)
     errors.push({
       path: '/settings/concurrency',
-      message: 'cannot stand beside max_concurrency; set one of them to null',
+      message: 'cannot be combined with max_concurrency; set one of them to null',
     })
   if (errors.length > 0) throw invalid(errors)
 }

@@ -83,7 +83,7 @@ describe('a workflow that runs another workflow', () => {
       [
         {
           path: '/definition/nodes/0/args/workflow_id',
-          message: 'must be written out, or come with "workflow_ids", which lists what it may be',
+          message: 'must be a fixed value; to compute it, list the allowed values in "workflow_ids"',
         },
       ],
     ])

@@ -41,7 +41,7 @@ export function makeMembers(options: {
 
   const keepAnOwner = async (ctx: Context, workspaceId: string, member: WorkspaceMember): Promise<void> => {
     if (member.role === 'owner' && (await store.countOwners(ctx.tx, workspaceId)) === 1)
-      throw problem('last_owner', 'Make somebody else an owner of the workspace first.')
+      throw problem('last_owner', 'Make another person an owner of the workspace first.')
   }
 
   const passOn = async (ctx: Context, { workspace_id, user_id }: ById): Promise<void> => {

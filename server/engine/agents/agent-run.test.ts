@@ -330,7 +330,7 @@ describe('a crash during agent.run', () => {
       const { output } = await run(args(), { journal })
       expect(done.filter(({ type }) => type === 'letter.send')).toHaveLength(1)
       expect(mcp.calls).toHaveLength(1)
-      expect(JSON.stringify(output.steps)).toContain('Whether it took effect is not known')
+      expect(JSON.stringify(output.steps)).toContain('It may have taken effect')
     },
   )
 

@@ -20,7 +20,7 @@ const MAX_WHY = 2_000
 export async function askApproval(call: NodeCall, key: string, wanted: ToolCall, tool: AgentTool): Promise<Decision> {
   const policy = tool.approval
   if (call.openGate === undefined || policy === undefined)
-    throw new NodeFailure('tool_not_grantable', `${tool.title} needs approval, which cannot be asked for here`, {
+    throw new NodeFailure('tool_not_grantable', `${tool.title} needs approval, which cannot be requested here`, {
       retryable: false,
     })
   const { bounds } = tool
@@ -42,7 +42,7 @@ function editedIn(output: Json, bounds: CallBounds): Decision['edited'] {
   // The arguments were checked against the same bounds when they were edited. A definition does not change during an
   // execution.
   if (problems.length > 0)
-    throw new NodeFailure('args_invalid', 'the approved arguments do not fit the grant of the tool', {
+    throw new NodeFailure('args_invalid', 'the approved arguments are not allowed for this tool', {
       retryable: false,
     })
   return { arguments: chosen, by: String(edited_by.name) }

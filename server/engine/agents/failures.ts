@@ -11,7 +11,7 @@ const asNodeFailure = (error: unknown, signal: AbortSignal): unknown => {
     })
   }
   if (error instanceof NodeFailure) return error
-  return signal.aborted ? new NodeFailure('aborted', 'this attempt is over') : error
+  return signal.aborted ? new NodeFailure('aborted', 'this attempt has ended') : error
 }
 
 export const asNode = async <T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> => {

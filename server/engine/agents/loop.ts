@@ -73,10 +73,13 @@ export const runAgent = async (
     if (usage.cost === undefined)
       throw exceeded(
         'cost_unknown',
-        'max_cost is set, but neither the provider nor the price table says what a turn costs',
+        'max_cost is set, but the cost of a turn is unknown: neither the provider nor the price table contains it',
       )
     if (usage.cost >= goal.maxCost)
-      throw exceeded('cost_budget_exceeded', `the agent cost ${usage.cost} and may cost ${goal.maxCost}`)
+      throw exceeded(
+        'cost_budget_exceeded',
+        `the agent cost ${usage.cost}, which is more than its limit of ${goal.maxCost}`,
+      )
   }
 
   /** Converts the answer of the agent to a value of the schema, in a separate turn without tools. */
@@ -171,14 +174,14 @@ const linesOf = ({ text, tool_calls }: Turn): LogLine[] => [
 const tooMany: ToolOutcome = {
   ok: false,
   code: 'too_many_calls',
-  text: `at most ${MAX_CALLS_PER_TURN} tools can be called at once; this call was not done`,
+  text: `at most ${MAX_CALLS_PER_TURN} tools can be called at once; this call was not made`,
 }
 
 /** Throws if a turn is not usable. Such a turn is not journalled, so a retry of the node asks the model again. */
 const usable = (turn: Turn): Turn => {
-  if (turn.finish === 'refused') throw new ModelProblem('model_refused', 'the language model refused to go on')
+  if (turn.finish === 'refused') throw new ModelProblem('model_refused', 'the language model refused to continue')
   if (turn.tool_calls.length === 0 && turn.text.trim() === '' && turn.finish !== 'length')
-    throw new ModelProblem('model_output_invalid', 'the language model answered with nothing')
+    throw new ModelProblem('model_output_invalid', 'the language model sent an empty answer')
   return turn
 }
 

@@ -18,13 +18,13 @@ export const readAnswer = async (response: Response, id: number): Promise<JsonOb
     throw unreadable('the tool server answered with neither JSON nor an event stream')
   }
   const found = answerIn(parse(await response.text()), id)
-  if (found === undefined) throw unreadable('the tool server answered with something else than was asked')
+  if (found === undefined) throw unreadable('the tool server sent a response to another request')
   return found
 }
 
 /** Stops reading at the answer, because a server may keep the stream open. */
 const fromEvents = async (response: Response, id: number): Promise<JsonObject> => {
-  if (response.body === null) throw unreadable('the tool server answered with nothing')
+  if (response.body === null) throw unreadable('the tool server sent an empty response')
   const reader = response.body.getReader()
   const decoder = new TextDecoder()
   const lines = makeLines()
@@ -64,7 +64,7 @@ const makeLines = (): ((chunk: string) => string[]) => {
 }
 
 const parse = (text: string): Json => {
-  if (hasTooManyKeys(text)) throw unreadable('the objects of the answer of the tool server have too many keys')
+  if (hasTooManyKeys(text)) throw unreadable('objects in the response of the tool server have too many keys')
   let value: Json
   try {
     value = JSON.parse(text) as Json

@@ -92,7 +92,7 @@ export const openMcpSession = async (
       clientInfo: { name: 'heddle', version: '1' },
     })
     version = MCP_VERSIONS.find((known) => known === hello.protocolVersion)
-    if (version === undefined) throw broken('the tool server speaks a version of the protocol that is not known here')
+    if (version === undefined) throw broken('the tool server uses a version of the protocol that is not supported')
     const noted = await send('POST', { jsonrpc: '2.0', method: 'notifications/initialized' })
     await noted.body?.cancel()
   }

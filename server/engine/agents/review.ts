@@ -43,7 +43,7 @@ export const reviewByAgent = async (request: ReviewRequest): Promise<AgentReview
   if (absent !== null) return abstain(absent)
   const prompt = buildReviewPrompt(request)
   if (prompt === 'policy_too_long')
-    return abstain(`The instructions are longer than ${POLICY_LIMIT} characters, so the payload was not looked at.`)
+    return abstain(`The instructions are longer than ${POLICY_LIMIT} characters, so the payload was not reviewed.`)
   try {
     const { value, usage } = await llm.generateObject({
       system: prompt.system,
@@ -79,7 +79,7 @@ const judge = (
   const sure = typeof confidence === 'number' && confidence >= 0 && confidence <= 1 ? confidence : null
   const without = (why: string) => ({ ...abstain(why), usage })
   if (decision !== 'approve' && decision !== 'reject' && decision !== 'abstain')
-    return without('The model gave a decision that does not exist.')
+    return without('The model gave an unknown decision.')
   if (rationale === '') return without('The model gave no reason for its decision.')
   if (prompt.marks.some((mark) => rationale.includes(mark)))
     return without('The model repeated the frame of its instructions instead of judging.')

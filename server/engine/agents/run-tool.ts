@@ -39,17 +39,14 @@ export const runTool = async (
     const decision = await call.step(`${key}/approval`, () => askApproval(call, key, wanted, tool))
     if (decision.outcome !== 'approved')
       return call.step(key, async () =>
-        failed('not_approved', `The call was not approved, and not made. ${decision.why}`),
+        failed('not_approved', `The call was not approved and was not made. ${decision.why}`),
       )
     edited = decision.edited
   }
   const begun = tool.effect === 'at_most_once' ? await markBegun(call, key) : true
   const work = async (): Promise<ToolOutcome> => {
     if (!begun)
-      return failed(
-        'outcome_unknown',
-        'The call was begun and then interrupted. Whether it took effect is not known, so it was not done again.',
-      )
+      return failed('outcome_unknown', 'The call was interrupted. It may have taken effect, so it was not repeated.')
     try {
       const output = await tool.run({
         ...call,
@@ -70,7 +67,7 @@ export const runTool = async (
         throw error
       if (error instanceof NodeFailure) return failed(error.code, `${error.code}: ${error.message}${detailsOf(error)}`)
       call.log.warn({ err: error, execution_id: call.executionId, tool: tool.title }, 'a tool of an agent threw')
-      return failed('internal', 'the tool failed for a reason on our side')
+      return failed('internal', 'the tool failed because of an internal error')
     }
   }
   return call.step(key, async () => told(await work(), edited))
@@ -97,7 +94,7 @@ const refusalOf = (wanted: ToolCall, tool: AgentTool | undefined): ToolOutcome |
   if (problems.length === 0) return undefined
   return failed(
     'args_invalid',
-    `the arguments do not fit; nothing was done:\n${problems.map((line) => `- ${line}`).join('\n')}`,
+    `the arguments are not valid; nothing was done:\n${problems.map((line) => `- ${line}`).join('\n')}`,
   )
 }
 

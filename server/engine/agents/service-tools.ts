@@ -47,7 +47,7 @@ async function serviceTool(
     throw refused(`there is no service "${wanted.slice(0, 60)}" with the action "${name.slice(0, 60)}"`)
   const { service, action } = found
   if (needsCredential(service) && credentialId === undefined)
-    throw refused(`${service.title} is called with a credential: name one in the tool`)
+    throw refused(`${service.title} needs a credential: choose one for the tool`)
   const properties = (action.args_schema.properties ?? {}) as JsonObject
   const unknown = [...Object.keys(fixed), ...Object.keys(allowed)].find((field) => !Object.hasOwn(properties, field))
   if (unknown !== undefined) throw refused(`${service.title}, ${action.title} has no argument "${unknown}"`)

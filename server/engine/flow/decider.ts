@@ -89,7 +89,7 @@ export const makeFlowDecider = (deps: {
         deciding.add(key)
         await decideOnce(workspaceId, workflowId, busy).catch((error: unknown) => {
           const level = isConnectionLost(error) ? 'warn' : 'error'
-          log[level]({ err: error, workflow_id: workflowId }, 'the rules of a workflow could not be applied yet')
+          log[level]({ err: error, workflow_id: workflowId }, 'the start rules of a workflow could not be applied yet')
         })
         deciding.delete(key)
       }

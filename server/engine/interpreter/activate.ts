@@ -74,7 +74,7 @@ const untilOf = (pass: Pass, args: JsonObject): number => {
 
 const isoTime = (ms: number): string => {
   const date = new Date(ms)
-  if (Number.isNaN(date.getTime())) throw bad('wait_invalid', 'the wait ends later than any calendar')
+  if (Number.isNaN(date.getTime())) throw bad('wait_invalid', 'the end of the wait is too far in the future')
   return date.toISOString()
 }
 

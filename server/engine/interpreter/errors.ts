@@ -27,7 +27,7 @@ export const errorOf = (error: unknown, id?: string, attempt?: number): Executio
     (isPlainFailure(error) && !(error instanceof Error))
   const { code, message } = known
     ? (error as { code: string; message: string })
-    : { code: 'internal', message: 'the node failed for a reason on our side' }
+    : { code: 'internal', message: 'the node failed because of an internal error' }
   const details = known && isPlainFailure(error) ? error.details : undefined
   return {
     code: storable(code),

@@ -887,23 +887,23 @@ describe('an error is reported', () => {
     [
       'without internal details',
       new Ours('password'),
-      { code: 'internal', message: 'the node failed for a reason on our side' },
+      { code: 'internal', message: 'the node failed because of an internal error' },
     ],
     [
       'without a value that is not an error',
       'text',
-      { code: 'internal', message: 'the node failed for a reason on our side' },
+      { code: 'internal', message: 'the node failed because of an internal error' },
     ],
-    ['without null', null, { code: 'internal', message: 'the node failed for a reason on our side' }],
+    ['without null', null, { code: 'internal', message: 'the node failed because of an internal error' }],
     [
       'without an error that has no message',
       { code: 'c' },
-      { code: 'internal', message: 'the node failed for a reason on our side' },
+      { code: 'internal', message: 'the node failed because of an internal error' },
     ],
     [
       'without an error that has no code',
       { message: 'm' },
-      { code: 'internal', message: 'the node failed for a reason on our side' },
+      { code: 'internal', message: 'the node failed because of an internal error' },
     ],
     [
       'without characters that cannot be stored',

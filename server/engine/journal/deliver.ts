@@ -53,14 +53,14 @@ export async function deliver(delivery: Delivery, client: pg.PoolClient, batch: 
       return deliver(delivery, client, batch, tries + 1)
     }
     if (isPassing(error)) {
-      if (tries === 0) log.warn({ err: error }, 'a batch was not accepted and is sent again')
+      if (tries === 0) log.warn({ err: error }, 'a batch of journal entries was not accepted and is sent again')
       const kept = isFull(error) ? withoutStarts(delivery, batch, error) : batch
       if (kept.length === 0) return
       await pause(Math.min(1000, 5 * 2 ** tries))
       return deliver(delivery, client, kept, tries + 1)
     }
     if (batch.length === 1) {
-      log.error({ err: error, execution_id: batch[0]?.encoded.executionId }, 'an append was refused')
+      log.error({ err: error, execution_id: batch[0]?.encoded.executionId }, 'a journal entry was refused')
       return batch[0]?.reject(new Refused((error as Error).message))
     }
     // One bad row must not block the others: halve the batch until the bad row is alone.

@@ -90,7 +90,7 @@ export const makeJournal = (deps: {
         return client
       } catch (error) {
         if (pool.ending) throw error
-        log.warn({ err: error, waiting: queue.length }, 'the journal has no connection; it asks again')
+        log.warn({ err: error, waiting: queue.length }, 'the journal has no connection; it tries again')
         if (sentAt.size === 0)
           queue = refuseStarts(queue, new Unsent('no connection to the database', { cause: error }))
         await pause(wait)

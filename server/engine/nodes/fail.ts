@@ -16,7 +16,7 @@ export const fail = control({
     },
     ['message'],
   ),
-  output_schema: { description: 'None. No node follows' },
+  output_schema: { description: 'None. No node can follow' },
   ports: [],
   effect: 'pure',
   defaults: { message: 'This cannot go on' },

@@ -55,6 +55,6 @@ function contentOf(args: JsonObject): { bytes: Buffer; type: string } {
   if (args.json !== undefined) return { bytes: Buffer.from(JSON.stringify(args.json)), type: 'application/json' }
   const source = String(args.base64)
   if (!/^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(source))
-    throw new NodeFailure('args_invalid', 'base64 is not Base64', { retryable: false })
+    throw new NodeFailure('args_invalid', 'base64 is not valid Base64', { retryable: false })
   return { bytes: Buffer.from(source, 'base64'), type: 'application/octet-stream' }
 }

@@ -36,7 +36,7 @@ export async function awaitRate(call: NodeCall, take: TakeRate): Promise<void> {
   const [limit, perS] = [Number(rate.limit), Number(rate.per_s)]
   const wait = await take({ workspaceId: call.workspaceId, key: keyOf(call), limit, perS })
   if (wait === undefined)
-    throw new NodeFailure('rate_exceeded', 'too many requests of this node wait for their turn already', {
+    throw new NodeFailure('rate_exceeded', 'too many requests of this node are already waiting', {
       retryAfterS: FULL_AGAIN_S,
       nothingDone: true,
     })

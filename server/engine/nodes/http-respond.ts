@@ -16,7 +16,7 @@ export function checkHeaders(headers: JsonObject): void {
   for (const [name, value] of Object.entries(headers)) {
     const reason =
       !NAME.test(name) || typeof value !== 'string' || !VALUE.test(value)
-        ? 'is no header with a plain text value'
+        ? 'is not valid: a header needs a valid name and a plain text value'
         : FORBIDDEN.test(name)
           ? 'is set by the service'
           : undefined

@@ -69,6 +69,6 @@ export const makeNotify = ({ notify }: { notify: Notify }): NodeKind =>
 function personOf(id: unknown): string {
   const uuid = fromWire('usr', String(id))
   if (uuid === undefined)
-    throw new NodeFailure('unknown_reference', 'user_ids names nobody of the workspace', { retryable: false })
+    throw new NodeFailure('unknown_reference', 'user_ids contains no person of the workspace', { retryable: false })
   return uuid
 }

@@ -85,9 +85,9 @@ export function checkCall(
     return [{ path: `${path}/action`, message: `${service.title} has no action "${String(args.action).slice(0, 60)}"` }]
   const issues: Issue[] = []
   if (needsCredential(service) && args.credential_id === undefined)
-    issues.push({ path: `${path}/credential_id`, message: `is required: ${service.title} is called with a credential` })
+    issues.push({ path: `${path}/credential_id`, message: `is required: ${service.title} needs a credential` })
   if (service.credentials.length === 0 && !service.imported && args.credential_id !== undefined)
-    issues.push({ path: `${path}/credential_id`, message: `${service.title} takes no credential` })
+    issues.push({ path: `${path}/credential_id`, message: `${service.title} does not use a credential` })
   const given = args.args ?? {}
   return [...issues, ...validateJson(action.args_schema, given, { opaque: replacesValue, path: `${path}/args` })]
 }
@@ -149,7 +149,7 @@ export const makeServiceCall = (deps: ServiceCallDeps, catalogue: Catalogue = se
         )
       const credential = await openNamed(deps.openCredential, call, args.credential_id)
       if (credential === undefined && needsCredential(found.service))
-        throw new NodeFailure('args_invalid', `${found.service.title} is called with a credential`, {
+        throw new NodeFailure('args_invalid', `${found.service.title} needs a credential`, {
           retryable: false,
           nothingDone: true,
         })

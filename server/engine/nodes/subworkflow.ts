@@ -13,7 +13,7 @@ export function workflowNamed(written: JsonObject, resolved: JsonObject): string
   if (!Array.isArray(listed))
     throw new NodeFailure(
       'unknown_reference',
-      'workflow_id comes from data, and the node has no workflow_ids; list there which workflows it may run, and save it again',
+      'workflow_id comes from data, but the node has no workflow_ids; list the allowed workflows there and save again',
       { retryable: false },
     )
   if (!listed.includes(id))

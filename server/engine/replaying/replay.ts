@@ -44,13 +44,13 @@ const unreplayable = (code: string, message: string): Replayed => ({
  * determine its course.
  */
 const reasonAgainst = (past: Past | undefined): Replayed | undefined => {
-  if (!past) return unreplayable('gone', 'the run is no longer kept')
+  if (!past) return unreplayable('gone', 'the run is no longer stored')
   const { row, events } = past
   if (row.too_large) return unreplayable('too_large', 'its input or journal is too large to be replayed')
   if (row.status === 'cancelled') return unreplayable('cancelled', 'it was cancelled')
   if (row.status === 'timed_out') return unreplayable('timed_out', 'it took longer than its settings allow')
-  if (row.retry_of !== null) return unreplayable('is_retry', 'it went on with results of another run')
-  if (events[0]?.type !== 'execution.started') return unreplayable('gone', 'its journal is no longer kept')
+  if (row.retry_of !== null) return unreplayable('is_retry', 'it was a retry that used results of another run')
+  if (events[0]?.type !== 'execution.started') return unreplayable('gone', 'its journal is no longer stored')
   return undefined
 }
 
@@ -74,11 +74,11 @@ export const replayOne = async (
   candidate: Definition,
 ): Promise<Replayed> => {
   const against = reasonAgainst(past)
-  if (against || !past) return against ?? unreplayable('gone', 'the run is no longer kept')
+  if (against || !past) return against ?? unreplayable('gone', 'the run is no longer stored')
   const { row } = past
   try {
     const original = await deps.loadDefinition(deps.workspaceId, row.definition_ref).catch(() => {
-      throw new Unreplayable('no_definition', 'the definition that it ran is no longer kept')
+      throw new Unreplayable('no_definition', 'the definition that it ran is no longer stored')
     })
     const events = await withBlobs(deps.blobs, past.events)
     const vars = events[0]?.data.vars as JsonObject | undefined
@@ -99,7 +99,7 @@ export const replayOne = async (
     const before = traceOfPast(then)
     const [issue] = validateJson(candidate.inputs ?? true, row.input)
     if (issue) {
-      const message = `the candidate refuses the input: input${issue.path} ${issue.message}`
+      const message = `the candidate does not accept the input: input${issue.path} ${issue.message}`
       return { ...refused(before.status, message), usage: before.usage, durationMs: before.durationMs }
     }
     const after = await runReplay(deps, contextFor(candidate), then)

@@ -40,7 +40,7 @@ export async function runReplay(deps: ReplayRunDeps, context: Context, past: Pas
 }
 
 function checkTime({ deps, until }: ReplayRun): void {
-  if (deps.now() > until) throw new Unreplayable('took_too_long', 'it computes longer than 10 s')
+  if (deps.now() > until) throw new Unreplayable('took_too_long', 'it needs more than 10 s of computing time')
 }
 
 async function complete(replay: ReplayRun, first: Step): Promise<Step> {

@@ -37,7 +37,9 @@ async function startExecution(
 ): Promise<Started> {
   const { owned } = live
   if (owned.depth >= MAX_DEPTH) {
-    throw new NodeFailure('too_deep', `workflows may start each other ${MAX_DEPTH} deep`, { retryable: false })
+    throw new NodeFailure('too_deep', `workflows may start each other at most ${MAX_DEPTH} levels deep`, {
+      retryable: false,
+    })
   }
   const wanted = { ...asked, executionId: owned.executionId }
   const target = await inArea(deps, live, () => deps.ports.resolveWorkflow(owned.workspaceId, wanted))
@@ -88,7 +90,7 @@ export async function runWorkflow(
 ): Promise<ChildEnd> {
   const { workspaceId, executionId: parentId } = live.owned
   if (!namesWorkflow(writtenArgs(frame, node).tools, wanted.workflow_id))
-    throw new NodeFailure('unknown_reference', 'the definition of the node does not name this workflow', {
+    throw new NodeFailure('unknown_reference', 'the definition of the node does not allow this workflow', {
       retryable: false,
     })
   const executionId = childId(parentId, frame, node, key)

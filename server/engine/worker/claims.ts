@@ -112,7 +112,7 @@ export const makeClaims = (
     // nothing was sent, a new identity would only cost more connections.
     const mayHaveClaimed = isConnectionLost(error) && !isNeverConnected(error)
     if (mayHaveClaimed && of === identities.current()) identities.renew()
-    log.warn({ err: error }, 'nothing could be claimed')
+    log.warn({ err: error }, 'no executions could be claimed')
   }
 
   const claimAll = async (): Promise<void> => {

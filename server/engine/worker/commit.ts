@@ -140,8 +140,11 @@ export const commit = async (self: Self, work: Work, start?: StartRow): Promise<
 /** The database refuses the append, so the execution fails with this error instead of never ending. */
 const failUnstorable = async (self: Self, seq: number, cause: Error): Promise<boolean> => {
   const { owned, top, deps } = self
-  deps.log.error({ err: cause, execution_id: owned.executionId }, 'an execution cannot be journalled and fails')
-  const error = { code: 'not_storable', message: 'what the execution was to record could not be stored' }
+  deps.log.error(
+    { err: cause, execution_id: owned.executionId },
+    'an execution fails because its journal cannot be written',
+  )
+  const error = { code: 'not_storable', message: 'the journal of the execution could not be stored' }
   const state: GraphState = { ...top.state, seq, status: 'failed', error }
   try {
     await deps.journal.append({

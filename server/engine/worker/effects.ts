@@ -22,7 +22,7 @@ function during(deps: EffectDeps, live: Live, work: () => Promise<(() => void) |
     (tell) => live.busy(-1, tell),
     (error: Error) => {
       if (!(error instanceof NoLongerNeeded))
-        deps.log.error({ err: error, execution_id: live.owned.executionId }, 'an effect went wrong')
+        deps.log.error({ err: error, execution_id: live.owned.executionId }, 'an effect failed')
       live.busy(-1)
     },
   )

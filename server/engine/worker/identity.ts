@@ -63,7 +63,7 @@ export const makeIdentities = async (deps: {
     // Waits for statements of this worker that may still be running.
     await store.declareDead(workerId, false)
     const acquitted = stoodStill ? 0 : await store.forgiveCrashes(workerId)
-    if (acquitted > 0) log.info({ executions: acquitted }, 'crashes that were none are not counted')
+    if (acquitted > 0) log.info({ executions: acquitted }, 'crashes that the executions did not cause are not counted')
   }
 
   const replace = async (old: Identity): Promise<void> => {
@@ -95,7 +95,7 @@ export const makeIdentities = async (deps: {
       await renewing
       await identity.journal.close()
       await handOver(identity, deps.stallWatch.hasStalled()).catch((error: Error) =>
-        log.warn({ err: error }, 'the worker left without a word'),
+        log.warn({ err: error }, 'the worker could not sign off from the database'),
       )
     },
   }

@@ -88,13 +88,13 @@ export type Live = {
   /** Messages to item frames must wait while the frames are being read back. */
   restoring(delta: 1 | -1): void
   /**
-   * Waits. Returns false, immediately, if the execution has left this worker, is being released, or is being stopped
+   * Waits. Returns false, immediately, if the execution is no longer on this worker, is being released, or is being stopped
    * (unless `evenWhenStopped`).
    */
   pause(ms: number, evenWhenStopped: boolean): Promise<boolean>
   /** Checks whether the execution is to go back to the queue. */
   isReleasing(): boolean
-  /** Checks whether the execution has left this worker. */
+  /** Checks whether the execution is no longer on this worker. */
   isGone(): boolean
   /** Returns the size of the other graphs of the execution. */
   otherGraphsSize(frame: Frame): OutputSize

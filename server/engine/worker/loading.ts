@@ -54,10 +54,10 @@ export const makeLoadingExecutions = (deps: {
   const notTakenUp = async (row: ExecutionRow, of: Identity, error: unknown): Promise<void> => {
     const { execution_id } = row
     const newer = error instanceof NeedsNewerRelease
-    if (newer) log.info({ execution_id }, 'an execution is left to a newer release')
+    if (newer) log.info({ execution_id }, 'an execution is left to a worker with a newer release')
     else if (platformFault(error, 'engine')?.kind === 'load')
-      log.info({ execution_id }, 'an execution waits for memory that others hold')
-    else log.error({ err: error, execution_id }, 'an execution could not be taken up')
+      log.info({ execution_id }, 'an execution waits for memory that other executions use')
+    else log.error({ err: error, execution_id }, 'an execution could not be started or resumed')
     await (newer ? store.leaveToNewer(row, of.workerId) : putBack(row, of, error)).catch((failure: Error) =>
       log.warn({ err: failure }, 'an execution could not be put back'),
     )

@@ -142,7 +142,7 @@ function decide(loop: Loop, work: Work) {
   const next = decideTurn(args, turns, (cel) => isConditionTrue(loop, cel))
   if (next === 'end') return finish(loop, work)
   if (next === 'limit') {
-    const message = `the loop was to go on after ${turns} turns, and max_iterations is ${args.maxIterations}`
+    const message = `the loop was to continue after ${turns} turns, but max_iterations is ${args.maxIterations}`
     return fail(loop, work, { code: 'loop_limit', message, details: { turns, state } }, false)
   }
   const delay = turns > 0 ? delayS(loop) : 0
@@ -185,7 +185,7 @@ async function gather(loop: Loop): Promise<void> {
 
 /** Reads the collected values after the row of the last iteration is written. */
 async function readCollected(loop: Loop): Promise<Json[]> {
-  if (!(await loop.live.post(() => undefined))) throw new NoLongerNeeded('the execution has left this worker')
+  if (!(await loop.live.post(() => undefined))) throw new NoLongerNeeded('the execution is no longer on this worker')
   const list: Json[] = []
   for (let after = -1; ; ) {
     const rows = await readPage(loop, after)

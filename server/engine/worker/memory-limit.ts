@@ -34,5 +34,5 @@ export function requireMemory(loaded: Iterable<LoadedBytes>, wanted: LoadedBytes
   const isFirst = own === wanted.bytes
   if (isFirst && (all <= MAX_LOADED || own <= ALWAYS_ALLOWED)) return
   if (own <= MAX_LOADED_OF_WORKSPACE && all <= MAX_LOADED) return
-  throw problem('overloaded', 'Other executions hold the memory that this one needs.')
+  throw problem('overloaded', 'Other executions use the memory that this one needs.')
 }

@@ -53,7 +53,7 @@ export type PlatformRetry = <T>(
 
 export const makePlatformRetry = (deps: PlatformRetryDeps): PlatformRetry => {
   const { log } = deps
-  const lost = (error: Error): void => log.debug({ err: error }, 'what an execution waits for could not be shown')
+  const lost = (error: Error): void => log.debug({ err: error }, 'the waits of an execution could not be recorded')
 
   return async (live, { frame, node, origin = 'engine', evenWhenStopped = false }, work) => {
     const { workspaceId, executionId, epoch } = live.owned
@@ -72,7 +72,7 @@ export const makePlatformRetry = (deps: PlatformRetryDeps): PlatformRetry => {
           const pause = pauseAfter(deps.pauses, tries, Math.random())
           log.warn(
             { err: error, execution_id: executionId, node: at.nodePath, tries },
-            'the service is in trouble; tried again',
+            'the service has a problem; the node is tried again',
           )
           const now = deps.clock()
           since ??= now
@@ -82,7 +82,7 @@ export const makePlatformRetry = (deps: PlatformRetryDeps): PlatformRetry => {
           }
           const isWanted = await live.pause(pause, evenWhenStopped)
           if (!isWanted || live.frames.get(frame.prefix) !== frame)
-            throw new NoLongerNeeded('nobody waits for it any more')
+            throw new NoLongerNeeded('nothing waits for it any more')
         }
       }
     } finally {

@@ -47,7 +47,7 @@ const clearOfSuspicion = (self: Self, work: Work): void => {
   self.deps.onProgress(self.live)
 }
 
-/** Lets other work run first. Returns false if the execution has left this worker in the meantime. */
+/** Lets other work run first. Returns false if the execution is no longer on this worker in the meantime. */
 const yieldToOthers = async (self: Self): Promise<boolean> => {
   await self.deps.turns.next(self.owned.workspaceId)
   return !self.gone

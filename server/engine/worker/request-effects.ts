@@ -42,7 +42,7 @@ export async function closeRequest(deps: EffectDeps, live: Live, frame: Frame, n
     if (error instanceof NoLongerNeeded) throw error
     deps.log.warn(
       { err: error, execution_id: executionId },
-      'a gate or question is closed only when its execution ends',
+      'a gate or question could not be closed; it closes when its execution ends',
     )
   }
 }
@@ -117,7 +117,7 @@ export async function settleDue(
     dueAt = (await deps.platformRetry(live, { frame, node }, ask)).dueAt?.getTime() ?? null
   } catch (error) {
     if (error instanceof NoLongerNeeded) throw error
-    deps.log.error({ err: error, execution_id: executionId }, 'a due gate or question could not be settled yet')
+    deps.log.error({ err: error, execution_id: executionId }, 'an overdue gate or question could not be settled yet')
     dueAt = deps.clock() + DUE_LATER
   } finally {
     live.effects.delete(`due:${path}`)

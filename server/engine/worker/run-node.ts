@@ -24,7 +24,7 @@ import { closeRequest, waitOf } from './request-effects.ts'
 
 const PROGRESS_EVERY = 250
 const OUTCOME_UNKNOWN =
-  'the service was in trouble while this node ran; whether it took effect is not known, so it was not done again'
+  'the service had a problem while this node was running; the node may have taken effect, so it was not retried'
 
 const namedCredentials = (graph: Graph, node: string): ReadonlySet<string> =>
   new Set([...credentialIdsIn(compile(graph).nodes.get(node)?.args)].map(({ id }) => id))
@@ -107,7 +107,7 @@ function callOf(
       const result = await work()
       const { value } = checkedText(result)
       const durable = await live.send(frame, { kind: 'step', node: command.node, name, result: value })
-      if (!durable || controller.aborted) throw new NodeFailure('aborted', 'this attempt is over')
+      if (!durable || controller.aborted) throw new NodeFailure('aborted', 'this attempt has ended')
       return result
     },
     openGate: async (gate, editable) => {

@@ -27,7 +27,7 @@ export const outcomeUnknown = (command: Command): GraphMessage => ({
   attempt: 'attempt' in command ? command.attempt : 1,
   error: {
     code: 'outcome_unknown',
-    message: 'the worker died while this node ran; whether it took effect is not known, so it was not done again',
+    message: 'the worker stopped while this node was running; the node may have taken effect, so it was not retried',
   },
   retryable: false,
 })

@@ -47,7 +47,7 @@ export const startTicking = async (deps: {
     const again = unknown.filter((id) => strays.has(id))
     strays = new Set(unknown)
     if (again.length === 0) return
-    log.warn({ executions: again.length }, 'executions that nobody was executing go back to the queue')
+    log.warn({ executions: again.length }, 'executions without a worker go back to the queue')
     await store.releaseStrays(workerId, again)
   }
 
@@ -55,7 +55,7 @@ export const startTicking = async (deps: {
     let released = 0
     for (const dead of reaper.look(beats, self)) {
       const found = await store.declareDead(dead, true)
-      log.warn({ worker_id: dead, released: found }, 'a worker died; its executions go on elsewhere')
+      log.warn({ worker_id: dead, released: found }, 'a worker stopped; other workers continue its executions')
       released += found
     }
     return released
@@ -97,7 +97,7 @@ export const startTicking = async (deps: {
         claims.soon()
       }
     } catch (error) {
-      log.warn({ err: error }, 'what a tick of the worker found could not be done')
+      log.warn({ err: error }, 'work that a tick of the worker found could not be done')
     } finally {
       chores = undefined
     }

@@ -34,7 +34,7 @@ export const startWaitChecks = (deps: {
 
   const repair = async ({ workspace_id, execution_id, status, faults }: CheckedWait): Promise<void> => {
     const at = { workspaceId: workspace_id, executionId: execution_id }
-    log.warn({ execution_id, why: faults.map(({ why }) => why) }, 'an execution and what it waits for disagree')
+    log.warn({ execution_id, why: faults.map(({ why }) => why) }, 'the recorded waits of an execution are inconsistent')
     mended += 1
     if (status !== 'waiting') {
       await store.tellAgain(workspace_id, execution_id)
@@ -63,7 +63,10 @@ export const startWaitChecks = (deps: {
       // An end that is not reported yet will close what is open.
       if (wait.faults.length === 0 || (wait.status !== 'waiting' && !wait.is_told)) continue
       await repair(wait).catch((error: Error) =>
-        log.warn({ err: error, execution_id: wait.execution_id }, 'an execution could not be mended yet'),
+        log.warn(
+          { err: error, execution_id: wait.execution_id },
+          'the waits of an execution could not be repaired yet',
+        ),
       )
     }
     return found.length
@@ -77,7 +80,7 @@ export const startWaitChecks = (deps: {
   }
   const looking = makePeriodicCheck({
     check: look,
-    onError: (error) => log.warn({ err: error }, 'waits could not be compared'),
+    onError: (error) => log.warn({ err: error }, 'the waits of executions could not be checked'),
   })
   void looking.start()
 

@@ -153,7 +153,7 @@ const takeUp = async (live: Live, log: Logger): Promise<void> => {
   const isLate = await Promise.race([begun.then(() => false), pause(TAKE_UP).then(() => true)])
   if (!isLate) return
   begun.catch((error: Error) => {
-    log.error({ err: error, execution_id: live.owned.executionId }, 'an execution could not be taken up')
+    log.error({ err: error, execution_id: live.owned.executionId }, 'an execution could not be started or resumed')
     live.abandon()
   })
 }
@@ -216,7 +216,7 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
         onLeft: left,
         onProgress: cleared,
         onJournalLost: (error) => {
-          log.warn({ err: error }, 'the worker lost its say and begins anew')
+          log.warn({ err: error }, 'the worker was declared dead and starts again')
           if (of === identities.current()) identities.renew()
         },
         reportNotStarted: ({ owned: { workspaceId, executionId, epoch } }, nodes) =>

@@ -162,7 +162,7 @@ test.each<[Access, string]>([
   [rules.operator, 'an operator'],
   [rules.token('webhook'), 'a webhook token of the workflow'],
   [rules.token('template'), 'an embed token of the template'],
-  [rules.token('inbound'), 'a webhook token in the address, and the password or signature that it asks for'],
+  [rules.token('inbound'), 'a webhook token in the address, and the password or signature that it requires'],
   [rules.editor('workflow'), 'owner or editor of the workflow'],
   [rules.member('owned_job'), 'owner or member of the job, or of the workspace'],
   [rules.owner('payment_method'), 'owner of the payment method'],

@@ -94,7 +94,7 @@ export function describeAccess(access: Access): string {
 
 function tokenText(scope: TokenScope): string {
   if (scope === 'webhook') return 'a webhook token of the workflow'
-  if (scope === 'inbound') return 'a webhook token in the address, and the password or signature that it asks for'
+  if (scope === 'inbound') return 'a webhook token in the address, and the password or signature that it requires'
   return `an embed token of the ${scope}`
 }
 

@@ -15,7 +15,8 @@ const waiting: (() => void)[] = []
 
 async function inTurn<T>(work: () => Promise<T>): Promise<T> {
   if (working >= AT_ONCE) {
-    if (waiting.length >= MAX_WAITING) throw problem('overloaded', 'Too many people sign in at once. Try again.')
+    if (waiting.length >= MAX_WAITING)
+      throw problem('overloaded', 'Too many sign-ins at the same time. Try again in a moment.')
     await new Promise<void>((resolve) => waiting.push(resolve))
   } else working += 1
   try {

@@ -126,12 +126,12 @@ export function signatureFault(
 ): string | undefined {
   const preset = presets[settings.preset]
   const claim = preset.claim(headers, settings)
-  if (!claim) return 'The signature header is missing or has another form.'
+  if (!claim) return 'The signature header is missing or malformed.'
   if (preset.timed) {
     const tolerance = settings.tolerance_s ?? DEFAULT_TOLERANCE_S
-    if (!/^\d{1,12}$/.test(claim.timestamp ?? '')) return 'The timestamp of the signature cannot be read.'
+    if (!/^\d{1,12}$/.test(claim.timestamp ?? '')) return 'The timestamp of the signature is not valid.'
     if (Math.abs(now / 1000 - Number(claim.timestamp)) > tolerance)
-      return `The timestamp of the signature is more than ${tolerance} s away from now.`
+      return `The timestamp of the signature is more than ${tolerance} s away from the current time.`
   }
   const algorithm = settings.preset === 'custom' ? (settings.algorithm ?? 'sha256') : 'sha256'
   const expected = createHmac(algorithm, preset.key(secret)).update(claim.before).update(body).digest()
@@ -141,7 +141,7 @@ export function signatureFault(
     const given = Buffer.from(signature, encoding)
     if (given.length === expected.length && timingSafeEqual(given, expected)) right = true
   }
-  return right ? undefined : 'The signature does not fit the body and the secret.'
+  return right ? undefined : 'The signature does not match the body and the secret.'
 }
 
 /** Checks whether an `Authorization: Basic` header contains this name and this password. */

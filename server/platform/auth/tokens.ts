@@ -89,7 +89,7 @@ export function makeTokens<Token extends Found>(kind: keyof typeof kinds, { db, 
     used.clear()
     db.appPool
       .query('select touch_tokens($1, $2)', touched(ids))
-      .catch((error: unknown) => log.debug({ err: error, kind }, 'uses of tokens were not noted'))
+      .catch((error: unknown) => log.debug({ err: error, kind }, 'the use of tokens could not be recorded'))
   }
   const timer = setInterval(noteUses, msUntilNextCheck(NOTED_EVERY))
   timer.unref()

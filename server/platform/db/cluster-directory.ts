@@ -24,7 +24,7 @@ export function findClusterDirectory(options: { dataDir: string; places: string[
   if (movedTo !== undefined) {
     if (!existsSync(movedTo)) {
       throw new StartRefused(
-        `The database of ${dataDir} belongs in ${movedTo} (says ${note}), but that directory is gone. Bring it back.`,
+        `The database of ${dataDir} belongs in ${movedTo} (recorded in ${note}), but that directory does not exist. Restore it.`,
       )
     }
     log.info({ directory: movedTo }, 'the database is outside the data directory')
@@ -40,7 +40,7 @@ export function findClusterDirectory(options: { dataDir: string; places: string[
   }
   if (existsSync(join(present, 'cluster'))) {
     throw new StartRefused(
-      `${account?.name ?? 'This user'} can no longer enter ${dataDir}, where its database is. Allow that again.`,
+      `${account?.name ?? 'This user'} can no longer enter ${dataDir}, which contains its database. Allow access to it again.`,
     )
   }
   for (const place of places) {
@@ -49,7 +49,7 @@ export function findClusterDirectory(options: { dataDir: string; places: string[
     writeFileSync(note, `${directory}\n`)
     log.info(
       { directory },
-      `the database is outside the data directory, because the user "${account?.name}" cannot enter that one`,
+      `the database is outside the data directory, because the user "${account?.name}" cannot access the data directory`,
     )
     return { directory, account }
   }

@@ -164,7 +164,7 @@ export function makeCluster(options: {
     const [major] = binaries.version.split('.')
     if (made === major) return
     throw new StartRefused(
-      `The database in ${directory} was made by PostgreSQL ${made}; this heddle comes with ${major}. Move it with pg_dump and pg_restore.`,
+      `The database in ${directory} was created by PostgreSQL ${made}; this heddle comes with ${major}. Move it with pg_dump and pg_restore.`,
     )
   }
 
@@ -271,7 +271,9 @@ async function serves(url: string, directory: string): Promise<boolean> {
 export const isWrongPassword = (error: unknown): boolean => (error as { code?: string }).code === '28P01'
 
 export const refusePassword = (directory: string): StartRefused =>
-  new StartRefused(`The database in ${directory} does not take the password kept beside it. Bring back the right file.`)
+  new StartRefused(
+    `The database in ${directory} does not accept the password stored beside it. Restore the right password file.`,
+  )
 
 export function signal(pid: number, name: NodeJS.Signals): void {
   try {

@@ -67,7 +67,7 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
     const postmaster = running ?? (await launchOnFreePort(cluster))
     log.info(
       { directory: home.directory, port: postmaster.port, postmaster: postmaster.pid },
-      running ? 'database adopted' : 'database started',
+      running ? 'connected to the database server that was already running' : 'database started',
     )
     const supervisor = supervise({ cluster, postmaster, log })
     const leaving = new AbortController()
@@ -102,11 +102,11 @@ function supervise(options: { cluster: Cluster; postmaster: Postmaster; log: Log
   let revival: Promise<void> | undefined
 
   const revive = async (): Promise<void> => {
-    log.error({ postmaster: postmaster.pid }, 'the database server died; starting it again')
+    log.error({ postmaster: postmaster.pid }, 'the database server exited; restarting it')
     while (!stopping) {
       try {
         postmaster = await cluster.launch(postmaster.port)
-        log.info({ postmaster: postmaster.pid }, 'database started again')
+        log.info({ postmaster: postmaster.pid }, 'database restarted')
         return
       } catch (error) {
         log.error({ err: error }, 'the database server does not start; trying again')

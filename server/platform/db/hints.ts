@@ -58,7 +58,7 @@ export function makeHints(options: { pool: pg.Pool; url: string; log: Logger }) 
       gathered.clear()
       await pool
         .query({ name: 'hint', text: NOTIFY_QUICKLY, values })
-        .catch((error: unknown) => log.debug({ err: error }, 'hints were lost'))
+        .catch((error: unknown) => log.debug({ err: error }, 'notifications to other processes were lost'))
     }
     sending = undefined
   }

@@ -79,7 +79,7 @@ export function makeListener(options: { url: string; log: Logger; received(chann
         // Anything may have changed while the connection was lost.
         for (const channel of channels.keys()) notify(channel, '')
       } catch (error) {
-        log.debug({ err: error }, 'listening again failed')
+        log.debug({ err: error }, 'could not listen to the database again; retrying')
         if (channels.size > 0) reconnectSoon()
       }
     }, RETRY_MS)
@@ -90,7 +90,7 @@ export function makeListener(options: { url: string; log: Logger; received(chann
       try {
         onHint(payload)
       } catch (error) {
-        log.error({ err: error, channel }, 'a hint could not be taken')
+        log.error({ err: error, channel }, 'a notification of another process could not be handled')
       }
     }
   }

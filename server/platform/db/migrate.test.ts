@@ -215,7 +215,7 @@ describe('migrations', () => {
 
     test('leave no changes if they fail', async () => {
       const schema = schemaOf([{ name: '9001_a.sql', sha256: sha256(first) }], `${text} select nonsense`)
-      await expect(run(database.urls.owner, schema)).rejects.toThrow(/the schema could not be made: .*"nonsense"/)
+      await expect(run(database.urls.owner, schema)).rejects.toThrow(/the schema could not be created: .*"nonsense"/)
       expect(await recorded()).toEqual([])
       expect(await query(`select from pg_class where relname = 'migration_probe'`)).toEqual([])
     })

@@ -62,7 +62,7 @@ export async function migrate(options: {
     const whole = applied.size === 0 ? await schemaFor(client, schema, files) : undefined
     if (whole) {
       await applySchema(client, whole)
-      log.info({ migrations: whole.covered.length }, 'schema made')
+      log.info({ migrations: whole.covered.length }, 'schema created')
     }
     const missing = files.filter((file) => !applied.has(file.name) && !whole?.covered.includes(file))
     for (const file of missing) {
@@ -170,7 +170,7 @@ async function applySchema(client: pg.Client, { sql, covered }: { sql: string; c
     await client.query('commit')
   } catch (error) {
     await client.query('rollback')
-    throw new Error(`the schema could not be made: ${(error as Error).message}`, { cause: error })
+    throw new Error(`the schema could not be created: ${(error as Error).message}`, { cause: error })
   }
 }
 

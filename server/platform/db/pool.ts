@@ -110,7 +110,7 @@ export function txOf(
     maybe,
     row: async <Row>(sql: string, values?: Values): Promise<Row> => {
       const row = await maybe<Row>(sql, values)
-      if (row === undefined) throw new Error('a statement that must find a row found none')
+      if (row === undefined) throw new Error('a statement that must return a row returned none')
       return row
     },
     count: async (sql, values) => (await run(sql, values)).rowCount ?? 0,
@@ -173,7 +173,7 @@ async function transaction<T>(
     onDisk?.catch(ignored)
     await Promise.all([opening, ...sent])
     // PostgreSQL answers the commit of a failed transaction with ROLLBACK.
-    if ((await commit).command === 'ROLLBACK') throw new Error('a statement failed and its transaction went on')
+    if ((await commit).command === 'ROLLBACK') throw new Error('a statement failed and its transaction continued')
     for (const work of after) work()
     await onDisk
     hinting.give(hints, { othersKnow: takenAlong })
@@ -181,7 +181,10 @@ async function transaction<T>(
   } catch (error) {
     if (isConnectionLost(error)) {
       broken = error as Error
-      throw problem('unavailable', 'The database went away. Try again in a moment.', { retryAfterS: 1, cause: error })
+      throw problem('unavailable', 'The connection to the database was lost. Try again in a moment.', {
+        retryAfterS: 1,
+        cause: error,
+      })
     }
     await client.query('rollback').catch((rollbackError: Error) => {
       broken = rollbackError

@@ -91,7 +91,7 @@ export async function throughPooler(urls: DatabaseUrls, pooler: string, pooling:
     prepared = await keepsPrepared(through.app)
   } catch (error) {
     throw new StartRefused(
-      `The pooler of DATABASE_URL does not let heddle's own roles in: ${(error as Error).message}. They are made at the start (${new URL(urls.app).username} and others): let the pooler look users up (auth_query), see docs/operating.md.`,
+      `The pooler of DATABASE_URL refuses heddle's own roles: ${(error as Error).message}. Heddle creates them when it starts (${new URL(urls.app).username} and others): let the pooler look users up (auth_query), see docs/operating.md.`,
       { cause: error },
     )
   }

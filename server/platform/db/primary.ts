@@ -52,7 +52,7 @@ async function find(address: string): Promise<Host> {
       if (final) throw final
       if (performance.now() > until)
         throw new DatabaseReadOnly(
-          `none of the database servers takes writes (${reasons.map(({ message }) => message).join('; ')})`,
+          `none of the database servers accepts writes (${reasons.map(({ message }) => message).join('; ')})`,
         )
       await delay(AGAIN_AFTER)
     }

@@ -17,6 +17,6 @@ export async function warnOfReplication(ownerUrl: string, log: Logger): Promise<
   if (waits || (standbys === 0 && hostsOf(ownerUrl).length === 0)) return
   log.warn(
     { standbys },
-    'no standby is synchronous: what was acknowledged just before a primary is lost may be lost with it. Set synchronous_standby_names, see docs/high-availability.md',
+    'no standby is synchronous: if the primary fails, transactions acknowledged just before can be lost. Set synchronous_standby_names, see docs/high-availability.md',
   )
 }

@@ -29,7 +29,7 @@ export function refuseReadOnly(client: pg.ClientBase): () => DatabaseReadOnly | 
   connectionOf(client).on('parameterStatus', ({ parameterName, parameterValue }) => {
     const wanted = WRITES[parameterName]
     if (wanted === undefined || parameterValue === wanted || refusal) return
-    refusal = new DatabaseReadOnly('the database server takes no writes')
+    refusal = new DatabaseReadOnly('the database server accepts no writes')
     destroyConnection(client, refusal)
   })
   return () => refusal

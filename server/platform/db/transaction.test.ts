@@ -28,7 +28,7 @@ test('a statement that fails before the commit fails the transaction, and none o
     tx.send(register)
     await tx.rows('select 1 / $1::integer', [0]).catch(() => {})
   })
-  await expect(swallowed).rejects.toThrow('a statement failed and its transaction went on')
+  await expect(swallowed).rejects.toThrow('a statement failed and its transaction continued')
   expect(await registered()).toEqual([])
 })
 

@@ -107,7 +107,7 @@ export function watchUnresponsive(options: {
     const works = await answered(late.map(({ client }) => processOf(client)))
     if (blockedAt >= at) return
     if (works === undefined) {
-      log.warn({ connections: all.size }, 'the database does not answer; its connections are given up')
+      log.warn({ connections: all.size }, 'the database does not answer; closing its connections')
       for (const watched of [...all])
         if (watched.waitingSince === undefined || watched.waitingSince < at)
           drop(watched, 'the database does not answer')
@@ -120,7 +120,7 @@ export function watchUnresponsive(options: {
       // Requires several checks: the first may have crossed the awaited answer on its way, and on a busy machine bytes
       // arrive late.
       watched.idleChecks = idle ? watched.idleChecks + 1 : 0
-      if (watched.idleChecks >= MAX_IDLE_CHECKS) drop(watched, 'the connection to the database broke without a word')
+      if (watched.idleChecks >= MAX_IDLE_CHECKS) drop(watched, 'the connection to the database ended without an error message')
       else if (at - watched.waitingSince > longestMs) drop(watched, 'the database took too long')
     }
   }

@@ -46,7 +46,7 @@ type Waiting = { begin(turn: Turn): void; refuse(error: Error): void }
 export const overloaded = (retryAfterS: number): Problem =>
   problem(
     'overloaded',
-    `More is asked of the service than it can do. Try again in ${retryAfterS === 1 ? 'a second' : `${retryAfterS} seconds`}.`,
+    `The service is overloaded. Try again in ${retryAfterS === 1 ? 'a second' : `${retryAfterS} seconds`}.`,
     { retryAfterS },
   )
 

@@ -81,7 +81,9 @@ export function toProblem(error: unknown): Problem {
     })
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500)
     return problem('malformed', 'The request could not be read.')
-  return problem('internal', 'Try again; if it goes on, give the operator the request id.', { cause: error })
+  return problem('internal', 'Try again. If the error continues, give the request id to the operator.', {
+    cause: error,
+  })
 }
 
 export function sendAnswer(reply: FastifyReply, answer: Answer): FastifyReply {

@@ -29,7 +29,7 @@ function keysIn(text: string, maxDepth: number): number | undefined {
 const MAX_PATH_SHOWN = 500
 
 const duplicateKey = (text: string) =>
-  problem('duplicate_key', `The key at ${findDuplicate(text)?.slice(0, MAX_PATH_SHOWN)} stands twice in its object.`)
+  problem('duplicate_key', `The key at ${findDuplicate(text)?.slice(0, MAX_PATH_SHOWN)} is a duplicate.`)
 
 /**
  * PostgreSQL stores neither NUL nor half a surrogate pair. Such text is refused here, so that no batch fails because of

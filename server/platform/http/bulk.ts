@@ -10,14 +10,14 @@ export const MAX_AT_ONCE = 100
 
 export const idList = (prefix: Prefix) =>
   z
-    .array(reference(prefix).refine((value) => value !== UNKNOWN_ID, `is not an id that begins with ${prefix}_`))
+    .array(reference(prefix).refine((value) => value !== UNKNOWN_ID, `must be an id that starts with ${prefix}_`))
     .min(1)
     .max(MAX_AT_ONCE)
 
 const Refusal = z
   .object({
-    code: z.string().describe('As in a refusal of the operation for one'),
-    detail: z.string().describe('The reason in words'),
+    code: z.string().describe('The error code, as in the response of the operation for one'),
+    detail: z.string().describe('The reason as text'),
   })
   .meta({ id: 'BulkRefusal' })
 
@@ -35,7 +35,7 @@ export const bulkAnswer = <Field extends string>(field: Field, prefix: Prefix) =
           problem: z.ZodNullable<typeof Refusal>
         }),
       )
-      .describe('One for each id, in the order of the ids'),
+      .describe('One result for each id, in the order of the ids'),
   })
 
 export type BulkItem = { done: boolean; problem: { code: string; detail: string } | null }

@@ -62,7 +62,7 @@ const isInSelected = ({ access, path }: AnyRoute): boolean =>
 export const secondFactorMissing = () =>
   problem(
     'second_factor_required',
-    'Set up an authenticator app or a passkey for your account (POST /auth/second-factor/totp); then come back.',
+    'Set up an authenticator app or a passkey for your account (POST /auth/second-factor/totp), then try again.',
   )
 
 /** Ignores ill-formed ids until the token has been checked: 401 comes before 404. */

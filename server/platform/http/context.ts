@@ -105,10 +105,7 @@ export type ContextParts = Omit<Context, 'person' | 'workspace' | 'tx' | 'signal
  * A caller without a workspace must create one first. This differs from a resource that was named and does not exist.
  */
 const noWorkspace = (): Problem =>
-  problem(
-    'not_found',
-    'You are in no workspace yet. Open one with POST /api/workspaces, or accept an invitation to one.',
-  )
+  problem('not_found', 'You are not in a workspace yet. Create one with POST /api/workspaces, or accept an invitation.')
 
 /** Shared by all contexts, because defining getters on each object costs more than the rest of creating it. */
 const asking = {

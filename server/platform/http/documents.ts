@@ -56,7 +56,7 @@ export function addDocuments(app: FastifyInstance, options: DocumentsOptions): v
     try {
       if (options.isLeaving()) throw new Error('the process is about to stop')
       await answersInTime(options.db.appPool.query('select 1'))
-      if (!options.engineReady()) throw new Error('the engine does not work')
+      if (!options.engineReady()) throw new Error('the engine is not running')
       return await reply.type('application/json').send('{"status":"ready"}')
     } catch (error) {
       options.log.warn({ err: error }, 'not ready')

@@ -25,7 +25,7 @@ test.each([
   ['{"constructor":1,"constructor":2}', '/constructor'],
   ['{"a":1e5,"b":true,"c":null,"d":-0.5,"c":false}', '/c'],
 ])('%s is refused at %s', (text, path) => {
-  expect(refusalOf(text)).toEqual(['duplicate_key', `The key at ${path} stands twice in its object.`])
+  expect(refusalOf(text)).toEqual(['duplicate_key', `The key at ${path} is a duplicate.`])
 })
 
 test('a long path is truncated in the error', () => {

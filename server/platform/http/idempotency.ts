@@ -128,7 +128,7 @@ export function makeIdempotency(vault: Vault, { renewedEvery = RENEWED_EVERY, wa
       })
       if (seen?.state !== 'in_progress') return seen
       if (hungUp?.aborted || performance.now() - since > waits)
-        throw problem('unavailable', 'The first request with this key is still under way. Repeat it in a while.', {
+        throw problem('unavailable', 'The first request with this key is still in progress. Try again later.', {
           retryAfterS: 5,
         })
       await new Promise((resolve) => setTimeout(resolve, 50))

@@ -75,15 +75,15 @@ export function defineList<const Declared extends ListDeclaration>(declared: Dec
         .min(1)
         .max(200)
         .optional()
-        .describe(`Only those whose ${words(search)} contains this text, in upper or lower case`),
+        .describe(`Only those whose ${words(search)} contains this text, ignoring case`),
     }),
     sort: z
       .enum(orders as [string, ...string[]])
       .default(order)
-      .describe('The order; a `-` in front turns it round. Missing values come last'),
+      .describe('The field to sort by; a leading `-` reverses the order. Missing values come last'),
     ...(created !== null && {
-      created_after: timestampIn().optional().describe('Only those made at this time or later'),
-      created_before: timestampIn().optional().describe('Only those made before this time'),
+      created_after: timestampIn().optional().describe('Only entries created at this time or later'),
+      created_before: timestampIn().optional().describe('Only entries created before this time'),
     }),
     ...Object.fromEntries(Object.entries(filters).map(([name, { schema }]) => [name, schema.optional()])),
   }
@@ -102,7 +102,7 @@ const several = <Word extends z.ZodType<unknown, string>>(word: Word) =>
 
 export const anyOf = (values: readonly string[]): Filter => ({
   cast: 'text[]',
-  schema: several(z.enum(values)).describe(`One of ${values.join(', ')}, or several with commas between them`),
+  schema: several(z.enum(values)).describe(`One of ${values.join(', ')}, or several, separated by commas`),
 })
 
 export const anyText = (about: string): Filter => ({

@@ -15,11 +15,11 @@ const problemOf = (code: string | undefined): Problem => {
     case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
       return problem('too_large', 'Leave the chunk extensions out.')
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return problem('request_timeout', 'Send the whole request sooner.')
+      return problem('request_timeout', 'Send the request faster: it took too long to arrive.')
     case 'FST_ERR_MAX_PARAM_LENGTH':
       return problem('address_too_long', 'A part of the address is longer than any id or name.')
     case 'FST_ERR_BAD_URL':
-      return problem('malformed', 'The address holds an escape that cannot be read.')
+      return problem('malformed', 'The address contains an escape sequence that is not valid.')
     default:
       return problem('malformed', 'The request is not valid HTTP.')
   }

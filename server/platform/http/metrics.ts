@@ -13,19 +13,19 @@ export function makeMetrics(peers: Peers = noPeers) {
   collectDefaultMetrics({ register: registry })
   const seconds = new Histogram({
     name: 'heddle_http_request_seconds',
-    help: 'Time from the first byte of a request to its answer',
+    help: 'Time from the first byte of a request to its response',
     labelNames: ['operation', 'status'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers: [registry],
   })
   const overloaded = new Counter({
     name: 'heddle_http_overloaded_total',
-    help: 'Requests refused because more was asked than could be done',
+    help: 'Requests refused because the service was overloaded',
     registers: [registry],
   })
   new Gauge({
     name: 'heddle_http_requests',
-    help: 'Requests that are worked on now, and requests that wait for their turn',
+    help: 'Requests in progress, and requests that wait in the queue',
     labelNames: ['state'],
     registers: [registry],
     collect() {

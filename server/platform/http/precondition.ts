@@ -38,4 +38,4 @@ function matches({ headers }: FastifyRequest, current: Buffer | undefined): bool
 }
 
 export const changed = (): Problem =>
-  problem('precondition_failed', 'Read the resource again and repeat the change on what it says now.')
+  problem('precondition_failed', 'Read the resource again and repeat the change on its current version.')

@@ -21,7 +21,7 @@ function toBytes(value: unknown): Buffer {
   const text = JSON.stringify(value)
   const body = text.length > MAX_ANSWER_BYTES ? undefined : Buffer.from(text)
   if (body === undefined || body.length > MAX_ANSWER_BYTES)
-    throw problem('answer_too_large', 'Ask for less at once: a smaller page, or the parts one by one.')
+    throw problem('answer_too_large', 'Request less at once: a smaller page, or the parts one by one.')
   return body
 }
 

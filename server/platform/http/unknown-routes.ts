@@ -35,7 +35,7 @@ const patternOf = (url: string): RegExp =>
 export function sendUnknownRoute(app: FastifyInstance, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const methods = app.methodsAt(request.url.split('?', 1)[0]!)
   if (methods.length === 0 || methods.includes(request.method)) {
-    const refusal = problem('route_not_found', 'Look the address up in /openapi.json.')
+    const refusal = problem('route_not_found', 'See /openapi.json for the addresses that exist.')
     return sendAnswer(reply, problemAnswer(refusal, request.id))
   }
   const allowed = methods.join(', ')

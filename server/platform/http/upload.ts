@@ -59,7 +59,10 @@ export async function* blocksOf(stream: Readable, most: number): AsyncGenerator<
 async function withinIdle<T>(next: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const idle = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(problem('malformed', 'The upload stopped for a minute and was given up.')), IDLE)
+    timer = setTimeout(
+      () => reject(problem('malformed', 'No data arrived for a minute, so the upload was cancelled.')),
+      IDLE,
+    )
   })
   try {
     return await Promise.race([next, idle])
@@ -68,7 +71,7 @@ async function withinIdle<T>(next: Promise<T>): Promise<T> {
       (error as { code?: string }).code === 'ECONNRESET' ||
       (error as { code?: string }).code === 'ERR_STREAM_PREMATURE_CLOSE'
     )
-      throw problem('malformed', 'The body ended before all of it had come.')
+      throw problem('malformed', 'The body ended before all of it had arrived.')
     throw error
   } finally {
     clearTimeout(timer)
@@ -131,13 +134,13 @@ export function readUpload<T>(
       if (name === 'file') refuse('/file', 'has no file name; send it as a file, not as text')
       else if (!options.fields.includes(name)) refuse(`/${name}`, 'is not a known field')
       else if (truncated) refuse(`/${name}`, 'is too long')
-      else if (Object.hasOwn(fields, name)) refuse(`/${name}`, 'stands twice')
+      else if (Object.hasOwn(fields, name)) refuse(`/${name}`, 'is given twice')
       else fields[name] = value
     })
     form.on('file', (name, stream, fileName, _encoding, mediaType) => {
       if (name !== 'file' || file !== undefined) {
         stream.resume()
-        refuse(`/${name}`, name === 'file' ? 'stands twice' : 'is not a known field; send the file as "file"')
+        refuse(`/${name}`, name === 'file' ? 'is given twice' : 'is not a known field; send the file as "file"')
         return
       }
       file = {
@@ -147,7 +150,7 @@ export function readUpload<T>(
       // A refusal in the middle of the file is the response. The rest is not awaited.
       file.result.catch(reject)
     })
-    form.on('filesLimit', () => refuse('/file', 'stands twice'))
+    form.on('filesLimit', () => refuse('/file', 'is given twice'))
     form.on('partsLimit', () => refuse('', 'has too many parts'))
     form.on('fieldsLimit', () => refuse('', 'has too many fields'))
     form.on('error', () => reject(problem('malformed', 'The multipart body could not be read.')))
@@ -158,8 +161,8 @@ export function readUpload<T>(
         result.then((value) => resolve({ fields, fileName, result: value }), reject)
       }
     })
-    request.raw.on('aborted', () => reject(problem('malformed', 'The upload was given up.')))
-    request.raw.on('error', () => reject(problem('malformed', 'The upload was given up.')))
+    request.raw.on('aborted', () => reject(problem('malformed', 'The upload was cancelled.')))
+    request.raw.on('error', () => reject(problem('malformed', 'The upload was cancelled.')))
     request.raw.pipe(splitIntoPieces()).pipe(form)
   })
 }

@@ -58,7 +58,7 @@ export function watchKeys(
     if (found) configured = vault.keys.add(found)
     if (found && learnKeys(vault, facts)) return
     vault.keys.retire()
-    throw new Error('the key was rotated without this process: start it again with the new key')
+    throw new Error('the key was rotated while this process was not running: start it again with the new key')
   }
 
   const stopping = new AbortController()
@@ -90,7 +90,7 @@ export function watchKeys(
    */
   const failed = (error: unknown): void => {
     if (!failing && !signal.aborted)
-      log.warn({ reason: (error as Error).message }, 'the keys of the installation could not be looked at')
+      log.warn({ reason: (error as Error).message }, 'the keys of the installation could not be read')
     failing = true
   }
 
@@ -134,14 +134,17 @@ export function watchKeys(
       const holders = await listHolders(db.appPool)
       if (text === undefined && (source === 'environment' || holders.some((one) => one.source === 'environment')))
         throw invalid([
-          { path: '/key', message: 'is required where HEDDLE_SECRET_KEY is set: 32 bytes in base64 that you keep' },
+          {
+            path: '/key',
+            message: 'is required because HEDDLE_SECRET_KEY is set: 32 bytes in base64, of which you keep a copy',
+          },
         ])
       const key = text === undefined ? randomBytes(32) : key32.parse(text.trim())
       if (key === undefined) throw invalid([{ path: '/key', message: `must be ${key32.allowed}` }])
       if (key.equals(vault.keys.bytesOf(vault.keys.current())))
-        throw invalid([{ path: '/key', message: 'is the present key' }])
+        throw invalid([{ path: '/key', message: 'is the current key' }])
       if (!(await beginRotation(parts, key)))
-        throw problem('conflict', 'A rotation is under way. Look at it with GET /api/operations/key-rotation.')
+        throw problem('conflict', 'A rotation is in progress. See GET /api/operations/key-rotation.')
       return state()
     },
     async stop() {

@@ -55,10 +55,10 @@ export function firstHop(request: {
 
 export function checkHeader(name: string, value: string): string {
   const lower = name.toLowerCase()
-  if (!NAME.test(name)) throw wrong('a header name holds letters, digits and dashes')
+  if (!NAME.test(name)) throw wrong('a header name may contain only letters, digits and dashes')
   if (REFUSED_HEADERS.has(lower)) throw wrong(`header "${lower}" cannot be set`)
   if (value.length > 16_384 || /[^\t\x20-\x7e\x80-\xff]/.test(value))
-    throw wrong(`header "${lower}" holds characters that are not allowed`)
+    throw wrong(`header "${lower}" contains characters that are not allowed`)
   return lower
 }
 
@@ -67,7 +67,7 @@ function parseUrl(text: string | URL, base?: URL): URL {
   const url = new URL(String(text), base)
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     throw wrong('the address must begin with http:// or https://')
-  if (url.username || url.password) throw wrong('put credentials in a header, not in the address')
+  if (url.username || url.password) throw wrong('send user name and password in a header, not in the address')
   if (url.hostname === '') throw wrong('the address names no host')
   return url
 }

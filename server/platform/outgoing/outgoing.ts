@@ -36,7 +36,7 @@ export type OutgoingRequest = {
 /** Thrown by `into` if the reason is not the target. The caller gets the original cause. */
 export class NotTaken extends Error {
   constructor(cause: unknown) {
-    super('the answer was not taken', { cause })
+    super('the response was not read', { cause })
   }
 }
 
@@ -280,7 +280,11 @@ async function readBody(answer: Answer, method: string, maxBytes: number, cut = 
     }
   } catch (error) {
     if (error instanceof Error && 'code' in error && /^(Z_|ERR__ERROR_FORMAT|ERR_BROTLI)/.test(String(error.code))) {
-      throw new OutgoingFailure('response_unreadable', 'the answer is not compressed as it says', error)
+      throw new OutgoingFailure(
+        'response_unreadable',
+        'the response is not compressed as its Content-Encoding says',
+        error,
+      )
     }
     throw error
   } finally {

@@ -22,10 +22,10 @@ export const closings = {
   stopping: [1001, 'the service is stopping'],
   refused: [1008, 'after must be a whole number'],
   later: [1013, 'try again in a moment'],
-  bad_ticket: [4401, 'the ticket is wrong, used or expired, or not for this'],
+  bad_ticket: [4401, 'the ticket is wrong, used, expired, or for another socket'],
   withdrawn: [4403, 'access was withdrawn'],
-  gone: [4404, 'there is no such thing'],
-  slow: [4408, 'frames were not taken fast enough'],
+  gone: [4404, 'it does not exist'],
+  slow: [4408, 'the client read frames too slowly'],
 } as const satisfies Record<string, readonly [code: number, reason: string]>
 export type Closing = keyof typeof closings
 

@@ -39,7 +39,7 @@ const bytesOf = (data: unknown): ArrayBuffer => {
   if (data instanceof ArrayBuffer) return data
   if (ArrayBuffer.isView(data))
     return data.buffer.slice(data.byteOffset, data.byteOffset + data.byteLength) as ArrayBuffer
-  throw new TypeError('give an ArrayBuffer or a typed array')
+  throw new TypeError('an ArrayBuffer or a typed array is expected')
 }
 
 function textClasses(host: Host) {

@@ -158,7 +158,7 @@ function failureOf(context: QuickJSContext, handle: QuickJSHandle): Refused {
   if (typeof dumped !== 'object' || dumped === null) return new Refused('code_failed', String(dumped))
   const { name, message, stack } = dumped as { name?: unknown; message?: unknown; stack?: unknown }
   if (name === 'InternalError' && String(message).includes('out of memory')) {
-    return new Refused('sandbox_memory', 'the code used more memory than it may')
+    return new Refused('sandbox_memory', 'the code exceeded its memory limit')
   }
   const line = /node\.js:(\d+)/.exec(String(stack ?? ''))?.[1]
   return new Refused('code_failed', `${name ?? 'Error'}: ${message ?? ''}${line ? ` (line ${line})` : ''}`)
@@ -171,7 +171,7 @@ function settle(context: QuickJSContext, runtime: QuickJSRuntime, handle: QuickJ
   const state = context.getPromiseState(handle)
   if (state.type === 'fulfilled') return state.value
   if (state.type === 'rejected') throw failureOf(context, state.error)
-  throw new Refused('code_failed', 'the code waits for something that never happens')
+  throw new Refused('code_failed', 'the code waits for a promise that is never settled')
 }
 
 /** `log(...)` is `console.log(...)`. */

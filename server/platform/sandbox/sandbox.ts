@@ -213,7 +213,7 @@ export function makeSandbox(options: SandboxOptions = {}): Sandbox {
       if (!(error instanceof Ended)) throw error
       throw error.reason === 'time'
         ? new SandboxFailure('sandbox_timeout', `it ran for more than ${request.timeMs} ms`)
-        : new SandboxFailure('sandbox_memory', 'it used more memory than it may')
+        : new SandboxFailure('sandbox_memory', 'it exceeded its memory limit')
     } finally {
       signal?.removeEventListener('abort', abort)
       queue.release(workspaceId, process.cpuMs - before)
@@ -271,7 +271,7 @@ function notServed(refusal: Refusal): SandboxFailure {
   if (refusal === 'over_budget')
     return new SandboxFailure(
       'cpu_budget_exceeded',
-      'the workspace has used the processor time that its plan gives to code and expressions in a minute, and this call waited as long as it may',
+      'the workspace has used all processor time that its plan allows for code and expressions per minute, and this call waited too long',
     )
   return new SandboxFailure('sandbox_busy', 'too many expressions are waiting; try again')
 }

@@ -162,7 +162,7 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer> {
   let size = 0
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length
-    if (size > MAX_BYTES) throw new OutgoingFailure('request_invalid', `a request has at most ${MAX_BYTES} bytes`)
+    if (size > MAX_BYTES) throw new OutgoingFailure('request_invalid', `a request may have at most ${MAX_BYTES} bytes`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)
@@ -184,9 +184,10 @@ async function forward(
 ): Promise<void> {
   let counted = 0
   try {
-    if (!request.url?.startsWith('/')) throw new OutgoingFailure('request_invalid', 'a request names a path')
+    if (!request.url?.startsWith('/'))
+      throw new OutgoingFailure('request_invalid', 'the address of a request must have a path')
     if (passage.sent >= MAX_REQUESTS)
-      throw new OutgoingFailure('request_invalid', `a call sends at most ${MAX_REQUESTS} requests`)
+      throw new OutgoingFailure('request_invalid', `a call may send at most ${MAX_REQUESTS} requests`)
     const body = await bodyOf(request)
     counted = 1
     passage.sent += counted
@@ -240,7 +241,7 @@ function answerWith(response: ServerResponse, method: string, { status, headers,
 function nextOf(replay: RecordedExchange[], method: string): RecordedExchange {
   const [next] = replay
   if (next?.method !== method)
-    throw new OutgoingFailure('request_invalid', 'nothing is sent while answers are repeated')
+    throw new OutgoingFailure('request_invalid', 'no requests are sent while recorded responses are repeated')
   replay.shift()
   return next
 }

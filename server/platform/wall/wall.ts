@@ -80,7 +80,7 @@ type Child = PooledChild & {
 }
 
 const UNAVAILABLE =
-  'code of others cannot run on this machine: it does not allow user namespaces with mounts. See HEDDLE_WALL in docs/settings.md'
+  'third-party code cannot run on this machine, which does not allow user namespaces with mounts. See HEDDLE_WALL in docs/settings.md'
 
 export function makeWall({ outgoing, level, processes, idleMs = IDLE_MS, unshare = 'unshare' }: WallOptions): Wall {
   const problem = (): Promise<string | undefined> => problemOf(level, unshare)
@@ -115,7 +115,7 @@ export function makeWall({ outgoing, level, processes, idleMs = IDLE_MS, unshare
         named.calls -= 1
         if (named.calls === 0) programs.delete(own)
       })
-      if (!lease) throw new WallFailure('busy', 'too many calls wait; try again later')
+      if (!lease) throw new WallFailure('busy', 'too many calls are waiting; try again later')
       const stop = new AbortController()
       const passage: CallPermissions = {
         credential,
@@ -217,7 +217,7 @@ function startChild(
     egress = await openEgress(outgoing, place.socket)
     if (gone) {
       await egress.close()
-      throw new WallFailure('ended', 'the process was ended before it began')
+      throw new WallFailure('ended', 'the process was stopped before it started')
     }
     started = startBehindWall(level, program, place)
     started.process.once('error', over)
@@ -270,11 +270,12 @@ function startChild(
         for (;;) {
           const line = await lines.next(Math.max(1, until - performance.now()), maxBytes)
           if (line === 'timeout') throw new WallFailure('timeout', 'the program did not answer in time', sent())
-          if (line === 'too_large') throw new WallFailure('output_too_large', 'the program answered too much', sent())
+          if (line === 'too_large')
+            throw new WallFailure('output_too_large', 'the response of the program is too large', sent())
           if (line === 'end') throw new WallFailure('ended', 'the program ended without an answer', sent())
           const answer = protocol.answerIn(line, id)
           if (answer === 'unreadable')
-            throw new WallFailure('unreadable', 'the program gave an answer that cannot be read', sent())
+            throw new WallFailure('unreadable', 'the program sent a response that is not valid', sent())
           if (answer) return answer
           const reply = replies < MAX_REPLIES ? protocol.replyTo?.(line) : undefined
           if (reply === undefined) continue

@@ -86,5 +86,5 @@ test('a request to a bucket that is briefly busy is retried', async () => {
 })
 
 test('a key cannot point outside the folder of the blobs', async () => {
-  await expect(stores.disk!.put('../outside', Buffer.from('x'))).rejects.toThrow('may not leave')
+  await expect(stores.disk!.put('../outside', Buffer.from('x'))).rejects.toThrow('must stay inside')
 })

@@ -10,7 +10,7 @@ import type { Blobs } from './index.ts'
 export const makeDiskBlobs = (folder: string): Blobs => {
   const placeOf = (key: string): string => {
     const place = normalize(join(folder, key))
-    if (!place.startsWith(normalize(folder) + sep)) throw new Error('a blob key may not leave its folder')
+    if (!place.startsWith(normalize(folder) + sep)) throw new Error('a blob key must stay inside its folder')
     return place
   }
   const write = async (key: string, content: Uint8Array | AsyncIterable<Buffer>): Promise<void> => {

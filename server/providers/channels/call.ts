@@ -89,14 +89,16 @@ async function* chunksOf(vendor: string, body: ReadableStream<Uint8Array>): Asyn
   } catch (cause) {
     if (cause instanceof OutgoingFailure && cause.code === 'response_too_large')
       throw new ChannelFailure('refused', 'The file is larger than 25 MiB')
-    throw new ChannelFailure('unavailable', `${vendor} broke off`, { cause: nameOf(cause) })
+    throw new ChannelFailure('unavailable', `${vendor} closed the connection early`, { cause: nameOf(cause) })
   }
 }
 
 export const hostOf = (address: string): string => new URL(address).host
 
 export const rateLimited = (vendor: string, retryAfterS: number): ChannelFailure =>
-  new ChannelFailure('rate_limited', `${vendor} asks for fewer messages`, { retryAfterS: Math.min(retryAfterS, 3600) })
+  new ChannelFailure('rate_limited', `${vendor} refuses more messages at the moment`, {
+    retryAfterS: Math.min(retryAfterS, 3600),
+  })
 
 /** Returns only the name of the error: its message can contain the address, and the address can contain the token. */
 const nameOf = (cause: unknown): string => (cause instanceof Error ? cause.name : 'unknown')

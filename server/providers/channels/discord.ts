@@ -78,7 +78,7 @@ export const makeDiscord = ({ base }: { base: string }): Channel => ({
     const key = keyOf(secretOf(credentials, 'public_key'))
     const at = headerOf(headers, 'x-signature-timestamp')
     const signature = headerOf(headers, 'x-signature-ed25519')
-    if (!/^[0-9a-f]{128}$/i.test(signature)) throw new SignatureRefused('the signature is no signature')
+    if (!/^[0-9a-f]{128}$/i.test(signature)) throw new SignatureRefused('the signature has a wrong format')
     if (!verify(null, Buffer.concat([Buffer.from(at), body]), key, Buffer.from(signature, 'hex')))
       throw new SignatureRefused('the signature is wrong')
     requireFresh(at, now)
@@ -188,7 +188,7 @@ const senderOf = (
 
 /** Wraps the 32 bytes of an Ed25519 key in the format that Node.js requires. */
 function keyOf(hex: string): KeyObject {
-  if (!/^[0-9a-f]{64}$/i.test(hex)) throw new SignatureRefused('the stored public key is no key')
+  if (!/^[0-9a-f]{64}$/i.test(hex)) throw new SignatureRefused('the stored public key is not valid')
   const prefix = Buffer.from('302a300506032b6570032100', 'hex')
   return createPublicKey({ key: Buffer.concat([prefix, Buffer.from(hex, 'hex')]), format: 'der', type: 'spki' })
 }

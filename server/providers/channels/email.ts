@@ -138,7 +138,7 @@ async function readMime(body: Buffer): Promise<Read> {
   if (body.length === 0) throw new InboundMalformed('The message is empty.')
   const mailed = await PostalMime.parse(beginningOf(body), { maxNestingDepth: 20, maxHeadersSize: 64 * 1024 }).catch(
     () => {
-      throw new InboundMalformed('The message is not one that can be read.')
+      throw new InboundMalformed('The message could not be read.')
     },
   )
   return {

@@ -148,7 +148,8 @@ function pressOf({ callback_query: query }: z.output<typeof Update>): Press | un
 }
 
 function tokenOf({ bot_token }: Readonly<Record<string, string>>): string {
-  if (!/^[\w:-]+$/.test(bot_token ?? '')) throw new ChannelFailure('refused', 'The bot token is not one of Telegram.')
+  if (!/^[\w:-]+$/.test(bot_token ?? ''))
+    throw new ChannelFailure('refused', 'The bot token is not valid for Telegram.')
   return bot_token!
 }
 

@@ -28,9 +28,9 @@ export const makeWebhook = ({ outgoing }: { outgoing: Pick<Outgoing, 'request'> 
   mostCharacters: 100_000,
   checkExternalId: (externalId) => {
     if (!isAddress(externalId)) return null
-    if (!URL.canParse(externalId)) return 'must be an address, or a name of your own'
+    if (!URL.canParse(externalId)) return 'must be an address, or a name that you choose'
     const { username, password } = new URL(externalId)
-    return username !== '' || password !== '' ? 'must not hold a password; replies are signed' : null
+    return username !== '' || password !== '' ? 'must not contain a password; replies are signed instead' : null
   },
 
   async receive({ headers, body, now }, { credentials }) {

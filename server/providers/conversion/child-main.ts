@@ -24,7 +24,10 @@ async function work(): Promise<void> {
     for (const { name, media_type, bytes } of files) await say({ did: 'file', name, media_type }, bytes)
     if (value !== undefined) {
       if (JSON.stringify(value).length > MAX_VALUE_BYTES)
-        throw new ConversionFailure('file_too_large', `what comes of the file is larger than ${MAX_VALUE_BYTES} bytes`)
+        throw new ConversionFailure(
+          'file_too_large',
+          `the result of the conversion is larger than ${MAX_VALUE_BYTES} bytes`,
+        )
       await say({ did: 'value', value })
     }
     await say({ did: 'done' })

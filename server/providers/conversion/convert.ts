@@ -65,7 +65,7 @@ async function textOf(bytes: Buffer, from: Format, options: ConvertOptions): Pro
   if (from === 'pdf') return pdfText(bytes)
   if (from === 'html') return htmlToMarkdown(decoded(bytes, options.encoding))
   if (from === 'xlsx' || from === 'zip')
-    throw new ConversionFailure('conversion_unsupported', `${from} does not become text`)
+    throw new ConversionFailure('conversion_unsupported', `${from} cannot be converted to text`)
   return decoded(bytes, options.encoding)
 }
 
@@ -99,7 +99,7 @@ function parsed(bytes: Buffer, from: Format, options: ConvertOptions): unknown {
     case 'xml':
       return xmlToValue(decoded(bytes, options.encoding))
     default:
-      throw new ConversionFailure('conversion_unsupported', `${from} does not become rows or JSON`)
+      throw new ConversionFailure('conversion_unsupported', `${from} cannot be converted to rows or JSON`)
   }
 }
 
@@ -144,7 +144,7 @@ function named(rows: Cell[][], { header = true }: ConvertOptions): Record<string
 function rowsIn(value: unknown): Record<string, unknown>[] {
   const isRow = (row: unknown): row is Record<string, unknown> =>
     typeof row === 'object' && row !== null && !Array.isArray(row)
-  if (!Array.isArray(value) || !value.every(isRow)) throw unreadable('rows are a list of objects')
+  if (!Array.isArray(value) || !value.every(isRow)) throw unreadable('rows must be a list of objects')
   return value
 }
 
@@ -168,7 +168,7 @@ function written(value: unknown, to: Target, options: ConvertOptions, name = 'fi
   const made = (bytes: Buffer): ConvertedFile => ({ name: `${name}.${to}`, media_type: TYPES[to] as string, bytes })
   if (to === 'json') return made(Buffer.from(JSON.stringify(value)))
   if (to === 'xlsx') return made(writeXlsx(table(rowsIn(value)), options.sheet))
-  if (to !== 'csv') throw new ConversionFailure('conversion_unsupported', `rows do not become ${to}`)
+  if (to !== 'csv') throw new ConversionFailure('conversion_unsupported', `rows cannot be converted to ${to}`)
   const delimiter = options.delimiter ?? ','
   const rows = table(rowsIn(value)).slice(options.header === false ? 1 : 0)
   return made(

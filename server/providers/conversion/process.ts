@@ -57,7 +57,7 @@ export function makeConversion({
     async convert(task) {
       tasks += 1
       const lease = await pool.lease(task.workspaceId, String(tasks), task.signal)
-      if (!lease) throw new ConversionFailure('file_unreadable', 'too many files wait to be converted')
+      if (!lease) throw new ConversionFailure('file_unreadable', 'too many files are waiting to be converted')
       try {
         return await converse(lease.child, task)
       } finally {
@@ -79,7 +79,10 @@ async function converse(child: EndableChild, task: ConvertTask): Promise<Convert
       size += body.length
       if (size > MAX_OUTPUT_BYTES)
         reject(
-          new ConversionFailure('file_too_large', `what comes of the file is larger than ${MAX_OUTPUT_BYTES} bytes`),
+          new ConversionFailure(
+            'file_too_large',
+            `the result of the conversion is larger than ${MAX_OUTPUT_BYTES} bytes`,
+          ),
         )
       else converted.files.push({ name: header.name, media_type: header.media_type, bytes: Buffer.from(body) })
     } else if (header.did === 'value') converted.value = header.value
@@ -95,7 +98,7 @@ async function converse(child: EndableChild, task: ConvertTask): Promise<Convert
     }
   })
   child.onEnd(() =>
-    reject(new ConversionFailure('file_unreadable', 'the file needs more memory or time to be read than there is')),
+    reject(new ConversionFailure('file_unreadable', 'reading the file needs more memory or time than is available')),
   )
   const timer = setTimeout(() => child.end(), WITHIN)
   const stop = (): void => reject(task.signal.reason)

@@ -22,7 +22,7 @@ export function readXlsx(file: Buffer, sheet: string | undefined): Cell[][] {
   const wanted = sheet === undefined ? sheets[0] : sheets.find(({ name }) => name === sheet)
   if (!wanted) throw unreadable(`the workbook has no sheet "${(sheet ?? '').slice(0, 60)}"`)
   const source = partOf(members, wanted.path)
-  if (source === undefined) throw unreadable('the workbook lacks the sheet that it names')
+  if (source === undefined) throw unreadable('the workbook refers to a sheet that it does not contain')
   const strings = stringsOf(partOf(members, 'xl/sharedStrings.xml'))
   return rowsOf(source, strings, dateStylesOf(partOf(members, 'xl/styles.xml')))
 }

@@ -46,9 +46,9 @@ export function readXml(source: string, handler: XmlHandler): void {
     else if (name === undefined) {
       if (!whole.startsWith('<') && open.length > 0) handler.text(decodeEntities(whole))
       else if (!whole.startsWith('<') && whole.trim() !== '' && whole.trim() !== '\ufeff')
-        throw unreadable('the XML has text outside of its root')
+        throw unreadable('the XML has text outside its root element')
     } else if (closing === '/') {
-      if (open.pop() !== name) throw unreadable(`</${name.slice(0, 60)}> closes what is not open`)
+      if (open.pop() !== name) throw unreadable(`</${name.slice(0, 60)}> closes an element that is not open`)
       handler.close(name)
     } else {
       elements += 1

@@ -22,7 +22,7 @@ export function readZip(archive: Buffer, maxBytes = MAX_OUTPUT_BYTES): Member[] 
   let left = maxBytes
   const seen = new Set<string>()
   for (const entry of entriesOf(archive)) {
-    if (seen.has(entry.name)) throw refuse(`the archive holds "${shown(entry.name)}" twice`)
+    if (seen.has(entry.name)) throw refuse(`the archive contains "${shown(entry.name)}" twice`)
     seen.add(entry.name)
     if (entry.size > left) throw refuse(`the archive unpacks to more than ${maxBytes} bytes`)
     const bytes = unpack(archive, entry, left, maxBytes)
@@ -38,7 +38,7 @@ function entriesOf(archive: Buffer): Entry[] {
   const end = endOf(archive)
   const count = archive.readUInt16LE(end + 10)
   let at = archive.readUInt32LE(end + 16)
-  if (count === 0xffff || at === 0xffffffff) throw refuse('archives of the ZIP64 kind are not supported')
+  if (count === 0xffff || at === 0xffffffff) throw refuse('ZIP64 archives are not supported')
   if (count > MAX_MEMBERS) throw refuse(`an archive may hold at most ${MAX_MEMBERS} files`)
   const entries: Entry[] = []
   for (let n = 0; n < count; n += 1) {
@@ -100,7 +100,7 @@ function unpack(archive: Buffer, entry: Entry, left: number, maxBytes: number): 
         throw refuse(`the archive unpacks to more than ${maxBytes} bytes`)
       throw damaged()
     }
-  } else throw refuse(`"${shown(entry.name)}" is packed in a way that is not supported`)
+  } else throw refuse(`"${shown(entry.name)}" is compressed with an unsupported method`)
   if (bytes.length !== entry.size || crc32(bytes) !== entry.crc) throw damaged()
   return bytes
 }

@@ -23,7 +23,10 @@ function onlyAllowed(llm: LanguageModel, allowed: readonly string[]): LanguageMo
   const allow = <P extends Prompt>(prompt: P): P => {
     const { model } = prompt
     if (model !== undefined && isModelName(model) && !allowed.includes(model))
-      throw new ModelProblem('model_not_allowed', `The operator does not allow the model ${model.slice(0, 100)}.`)
+      throw new ModelProblem(
+        'model_not_allowed',
+        `The operator of this installation does not allow the model ${model.slice(0, 100)}.`,
+      )
     return prompt
   }
   return {
@@ -52,7 +55,7 @@ export const lazyModel = (settings: VendorSettings, limits: Partial<CallLimits>)
 
 const whyNot = ({ LLM_PROVIDER, LLM_MODEL, LLM_API_KEY, LLM_BASE_URL }: LlmConfig): string | null => {
   if (LLM_PROVIDER === null) return 'No language model is configured; set LLM_PROVIDER, LLM_MODEL and LLM_API_KEY.'
-  if (LLM_MODEL === null) return 'No language model is named; set LLM_MODEL.'
+  if (LLM_MODEL === null) return 'No language model is configured; set LLM_MODEL.'
   if (!isModelName(LLM_MODEL)) return 'LLM_MODEL is not the name of a model.'
   if (LLM_PROVIDER === 'openai-compatible' && LLM_BASE_URL === null)
     return 'The address of the language model is not set; set LLM_BASE_URL, with /v1.'

@@ -50,7 +50,7 @@ const Batch = z.object({ embeddings: z.array(z.object({ values: numbers })) })
 
 const google: Protocol = {
   path(model) {
-    if (!isModelName(model)) throw new ModelProblem('model_name_invalid', 'this is not the name of a model')
+    if (!isModelName(model)) throw new ModelProblem('model_name_invalid', 'is not a valid model name')
     return `models/${model}:batchEmbedContents`
   },
   body: (model, texts) => ({
@@ -114,7 +114,7 @@ async function ask(
 }
 
 const invalidAnswer = (): ModelProblem =>
-  new ModelProblem('model_output_invalid', 'the embedding model did not answer with a vector for each text')
+  new ModelProblem('model_output_invalid', 'the embedding model did not return a vector for each text')
 
 function problemOf(status: number): ModelProblem {
   if (status === 429) return new ModelProblem('provider_busy', 'the embedding model is busy')

@@ -11,10 +11,10 @@ const MAX_WAIT = 20 * SECOND
 export const modelProblemOf = (error: unknown, secret: string | null): ModelProblem => {
   if (error instanceof ModelProblem) return error
   if (ToolChoiceViolationError.isInstance(error))
-    return new ModelProblem('tool_choice_ignored', 'the language model called a tool where none could be called')
+    return new ModelProblem('tool_choice_ignored', 'the language model called a tool although it had none')
   const call = apiCallIn(error)
   if (call === undefined)
-    return new ModelProblem('provider_unavailable', 'the language model gave an unreadable answer')
+    return new ModelProblem('provider_unavailable', 'the answer of the language model could not be read')
   const status = call.statusCode
   if (status === undefined) return new ModelProblem('provider_unavailable', 'the language model cannot be reached')
   const vendorReason = vendorReasonOf(call, secret)
@@ -24,7 +24,7 @@ export const modelProblemOf = (error: unknown, secret: string | null): ModelProb
       return new ModelProblem('provider_refused', 'the account at the language model provider has no credit left')
     return new ModelProblem(
       'provider_busy',
-      'the language model provider asks for fewer requests; try again later',
+      'the language model provider refuses more requests at the moment; try again later',
       retryAfterMs === undefined ? {} : { retryAfterMs },
     )
   }
@@ -32,7 +32,8 @@ export const modelProblemOf = (error: unknown, secret: string | null): ModelProb
     return new ModelProblem('provider_refused', 'the language model provider refused the configured key')
   if (status === 408 || status === 409 || status >= 500)
     return new ModelProblem('provider_unavailable', `the language model provider answered with status ${status}`)
-  if (status < 400) return new ModelProblem('provider_unavailable', 'the language model gave an unreadable answer')
+  if (status < 400)
+    return new ModelProblem('provider_unavailable', 'the answer of the language model could not be read')
   const because = vendorReason === undefined ? '' : ` (${vendorReason})`
   return new ModelProblem(
     'provider_refused',

@@ -55,8 +55,8 @@ export const makeSdkModel = (settings: VendorSettings, usual: Partial<CallLimits
 
 const emptyBecause = (finish: Finish, maxTokens: number): string =>
   finish === 'length'
-    ? `the language model used its ${maxTokens} tokens without an answer; give it more`
-    : 'the language model answered with nothing'
+    ? `the language model used its ${maxTokens} tokens without an answer; raise the limit`
+    : 'the language model sent an empty answer'
 
 /** Describes the schema in words as well, because not every compatible server passes the schema on to the model. */
 const formInWords = (schema: JsonSchema): string =>

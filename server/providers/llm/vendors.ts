@@ -78,7 +78,7 @@ export const openVendor = (settings: VendorSettings): ((model: string) => Promis
     if (model === '')
       throw new ModelProblem(
         'model_name_invalid',
-        'no model is named; name one, or give the credential a default_model',
+        'no model is chosen; choose one, or set default_model in the credential',
       )
     if (!isModelName(model)) throw new ModelProblem('model_name_invalid', 'the name of the model is not a valid one')
     opened ??= open()

@@ -62,7 +62,7 @@ const ADDRESS = /^[^\s@"(),:;<>[\\\]]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A
 /** Returns the message, or throws a MailFailure that says what to correct. */
 export function checkMessage(message: MailMessage): MailMessage {
   const wrong = (text: string): MailFailure => new MailFailure('mail_invalid', text)
-  if (message.to.length === 0) throw wrong('name at least one recipient')
+  if (message.to.length === 0) throw wrong('at least one recipient is required')
   if (message.to.length > MAX_RECIPIENTS) throw wrong(`a mail has at most ${MAX_RECIPIENTS} recipients`)
   for (const address of message.to) {
     if (!ADDRESS.test(address)) throw wrong(`"${address.slice(0, 100)}" is not an e-mail address`)
@@ -71,9 +71,9 @@ export function checkMessage(message: MailMessage): MailMessage {
   if (message.inReplyTo !== undefined && !/^<[^<>\s]{1,500}>$/.test(message.inReplyTo))
     throw wrong('inReplyTo is not a Message-ID')
   if (message.subject.length > MAX_SUBJECT || /[\r\n\0]/.test(message.subject)) {
-    throw wrong(`the subject is one line of at most ${MAX_SUBJECT} characters`)
+    throw wrong(`the subject must be one line of at most ${MAX_SUBJECT} characters`)
   }
-  if (!message.text && !message.html) throw wrong('give the mail a text or html')
+  if (!message.text && !message.html) throw wrong('the mail needs text or html')
   if ((message.text?.length ?? 0) + (message.html?.length ?? 0) > MAX_BODY) throw wrong('the mail is too long')
   return { ...message, to: [...new Set(message.to)] }
 }

@@ -69,7 +69,7 @@ export function makeTheOddsApi({ key, base, clock = systemClock, timeoutMs = 15 
     url.searchParams.set('apiKey', key ?? '')
     const body = await ask(url, timeoutMs)
     const parsed = isPast ? Historical.safeParse(body) : Current.safeParse(body)
-    if (!parsed.success) throw unavailable('The odds provider answered in a form we do not know.')
+    if (!parsed.success) throw unavailable('The response of the odds provider has an unknown format.')
     const events = Array.isArray(parsed.data) ? parsed.data : parsed.data.data
     return {
       date: wanted.date,
@@ -177,7 +177,7 @@ async function ask(url: URL, timeoutMs: number): Promise<unknown> {
   } catch (error) {
     if (isProblem(error)) throw error
     if (error instanceof OutgoingFailure && error.code === 'response_too_large')
-      throw unavailable('The odds provider answered with too much.')
+      throw unavailable('The response of the odds provider is too large.')
     throw unavailable('The odds provider did not answer as expected.')
   }
 }
@@ -203,7 +203,7 @@ function refusal(status: number, code: string, retryAfterS: number): Problem {
   }
   if (status === 401 || status === 403) return unavailable('The odds provider refuses the key in ODDS_API_KEY.', 3_600)
   if (status === 429)
-    return unavailable('The odds provider asks for fewer requests.', retryAfterS > 0 ? retryAfterS : 5)
+    return unavailable('The odds provider refuses more requests at the moment.', retryAfterS > 0 ? retryAfterS : 5)
   return unavailable(`The odds provider answered ${status}.`)
 }
 

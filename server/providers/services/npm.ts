@@ -32,9 +32,9 @@ type NpmProblem = 'not_installed' | 'missing' | 'failed'
 
 export const npmProblem = (problem: NpmProblem, wanted: string): string =>
   ({
-    not_installed: 'npm is not installed here, and no mirror is set up',
+    not_installed: 'npm is not installed here, and no mirror is configured',
     missing: `there is no package ${wanted}`,
-    failed: 'the package registry did not give the package; try again later',
+    failed: 'the package could not be fetched from the registry; try again later',
   })[problem]
 
 /** Runs npm. Undefined on success. */

@@ -27,7 +27,7 @@ const escapeSegment = (text: string): string =>
 function segment(name: string, value: Json | undefined): string {
   const text = value === undefined ? '' : asText(value)
   if (text === '' || text === '.' || text === '..')
-    throw new TemplateFailure(`"${name}" must be given and cannot be "." or ".."`)
+    throw new TemplateFailure(`"${name}" is required and cannot be "." or ".."`)
   return escapeSegment(text)
 }
 
@@ -41,7 +41,7 @@ function pathOf(path: string, args: JsonObject): string {
     const parts = asText(args[name] ?? '')
       .split('/')
       .filter((part, index, all) => part !== '' || (index > 0 && index < all.length - 1))
-    if (parts.length === 0) throw new TemplateFailure(`"${name}" must be given`)
+    if (parts.length === 0) throw new TemplateFailure(`"${name}" is required`)
     return parts.map((part) => segment(name, part)).join('/')
   })
 }
@@ -50,7 +50,7 @@ function pathOf(path: string, args: JsonObject): string {
 function labelOf(name: string, value: Json | undefined): string {
   const label = asText(value ?? '')
   if (!/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i.test(label))
-    throw new TemplateFailure(`"${name}" holds letters, digits and dashes`)
+    throw new TemplateFailure(`"${name}" may contain only letters, digits and dashes`)
   return label
 }
 
@@ -74,7 +74,7 @@ function baseOf(template: string, args: JsonObject, host: string | undefined): s
     return template.replace(/\{(\w+)\}/g, (_, name: string) => labelOf(name, args[name]))
   if (host === undefined)
     throw new TemplateFailure(
-      'the credential must name one host without "*": the address of the account is taken from it',
+      'the credential must have exactly one host, without "*": it is the address of the account',
     )
   return template.replace('{host}', host)
 }

@@ -26,7 +26,7 @@ export const makeLocalSpeech = (settings: LocalSpeechSettings): Speech => {
       if (sentences.length === 0)
         throw new ProviderProblem(
           'text_unspeakable',
-          'The local voice reads English; nothing in this text can be said.',
+          'The local voice reads English; this text contains nothing that it can say.',
         )
       const { head, body } = await audio.ask(
         { kind: 'speak', voice, format },

@@ -27,7 +27,10 @@ const unavailable = (message: string) => new ProviderProblem('provider_unavailab
 
 const refusal = (status: number): ProviderProblem => {
   if (status === 429)
-    return new ProviderProblem('provider_busy', 'The speech provider asks for fewer requests; try again in a minute.')
+    return new ProviderProblem(
+      'provider_busy',
+      'The speech provider refuses more requests at the moment; try again in a minute.',
+    )
   if (status === 401 || status === 403) return unavailable('The speech provider refused the configured key.')
   return unavailable(`The speech provider answered with status ${status}.`)
 }
@@ -56,5 +59,5 @@ export const callOpenAi = async (endpoint: OpenAiEndpoint, call: OpenAiCall): Pr
 
 const said: Partial<Record<OutgoingCode, string>> = {
   timeout: 'The speech provider did not answer in time.',
-  response_too_large: 'The speech provider answered with more than was asked for.',
+  response_too_large: 'The response of the speech provider is too large.',
 }

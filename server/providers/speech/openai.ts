@@ -44,7 +44,7 @@ export const makeOpenAiSpeech = (settings: OpenAiSpeechSettings): Speech => {
     },
     voices: () => voices.map((voice) => ({ ...voice })),
     available: () =>
-      URL.canParse(settings.baseUrl) ? null : 'The base address of the speech provider is not an address.',
+      URL.canParse(settings.baseUrl) ? null : 'The base address of the speech provider is not a valid address.',
     async close() {},
   }
 }

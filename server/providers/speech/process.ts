@@ -166,9 +166,7 @@ export const makeAudioProcess = (settings: AudioProcessSettings = {}): AudioProc
       onFault(`the audio process ended (${dead.process.signalCode ?? dead.process.exitCode}) at work`)
     for (const request of interrupted) request.deaths++
     for (const request of interrupted.filter((each) => each.deaths > 1))
-      request.reject(
-        new ProviderProblem('provider_unavailable', 'The audio process ended twice while working on this.'),
-      )
+      request.reject(new ProviderProblem('provider_unavailable', 'The audio process failed twice on this audio.'))
     queue.unshift(...interrupted.filter((request) => request.deaths === 1))
     dispatch()
   }

@@ -30,7 +30,7 @@ export const makeOpenAiTranscription = (settings: OpenAiTranscriptionSettings): 
     },
     inspect: inspectWith(audio, limits),
     available: () =>
-      URL.canParse(settings.baseUrl) ? null : 'The base address of the speech provider is not an address.',
+      URL.canParse(settings.baseUrl) ? null : 'The base address of the speech provider is not a valid address.',
     async close() {},
   }
 }
@@ -39,7 +39,7 @@ const readTranscript = (answer: string, facts: AudioFacts): Transcript => {
   const { text, language } = parse(answer)
   if (typeof text !== 'string')
     throw new ProviderProblem('provider_unavailable', 'The speech provider answered without a text.')
-  if (text.trim() === '') throw new ProviderProblem('audio_silent', 'Nobody speaks in this audio.')
+  if (text.trim() === '') throw new ProviderProblem('audio_silent', 'This audio contains no speech.')
   return { text: text.trim(), language: languageTag(language), duration_s: facts.duration_s }
 }
 

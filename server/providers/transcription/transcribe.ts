@@ -42,6 +42,6 @@ export const transcribe = async (
   const texts: string[] = []
   for (const window of cutWindows(samples)) texts.push(await transcribeWindow(window, listen, pause))
   const text = texts.filter(Boolean).join(' ')
-  if (!/[\p{L}\p{N}]/u.test(text)) throw new ProviderProblem('audio_silent', 'Nobody speaks in this audio.')
+  if (!/[\p{L}\p{N}]/u.test(text)) throw new ProviderProblem('audio_silent', 'This audio contains no speech.')
   return { head: { text, language: 'en', duration_s }, body: Buffer.alloc(0) }
 }

@@ -155,7 +155,7 @@ export async function executeOnBigquery(connected: Connected, work: Work): Promi
         async begin() {
           const { sessionInfo } = await run('begin transaction', [], { createSession: true })
           sessionId = sessionInfo?.sessionId
-          if (sessionId === undefined) throw new Error('BigQuery gave no session')
+          if (sessionId === undefined) throw new Error('BigQuery did not create a session')
         },
         run: write,
         commit: () => run('commit transaction', []),

@@ -35,7 +35,7 @@ async function bytesIn(directory: string): Promise<number> {
 }
 
 const whyReadOnly = (config: JsonObject): string | null =>
-  textOf(config.file) === '' ? 'the connection names no database, so nothing would be kept' : null
+  textOf(config.file) === '' ? 'the connection has no database, so the data would be lost' : null
 
 /** Stores the DuckDB files of each workspace in a separate directory, under names that cannot leave it. */
 export function makeDuckdb(directory: string): Warehouse {
@@ -88,7 +88,7 @@ export function makeDuckdb(directory: string): Warehouse {
       const reason = whyReadOnly(config)
       if (reason !== null) throw new WarehouseFailure('write', reason, 'nothing')
       if ((await bytesIn(join(directory, workspaceId))) >= MAX_WORKSPACE_BYTES)
-        throw new WarehouseFailure('write', 'the databases of the workspace have 2 GiB, which is the limit', 'nothing')
+        throw new WarehouseFailure('write', 'the databases of the workspace have reached the limit of 2 GiB', 'nothing')
     },
     async execute(target, work) {
       const { executeDuckdb } = await import('./duckdb-run.ts')

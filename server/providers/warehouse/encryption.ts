@@ -34,5 +34,5 @@ export const sslSchema: JsonObject = {
   enum: ['verify', 'no-verify', 'prefer', 'off', 'require', true, false],
   default: 'verify',
   description:
-    '`verify` (or true) checks the certificate; `no-verify` (or `require`) encrypts without checking it; `off` (or false) sends everything in clear, the password too; `prefer` is `no-verify`, save on the machine of the service itself, where it does without TLS if none is offered',
+    '`verify` (or true) checks the certificate; `no-verify` (or `require`) encrypts without checking it; `off` (or false) sends everything in clear, the password too; `prefer` is `no-verify`, except for a server on the same machine, which may be used without TLS if it offers none',
 }

@@ -42,7 +42,7 @@ export const withoutTls = (): WarehouseFailure =>
 export const badCertificate = (error: unknown): WarehouseFailure =>
   new WarehouseFailure(
     'tls',
-    `${messageOf(error)}; give the authority of its certificate as "ca", or leave it unchecked with "ssl": "no-verify"`,
+    `${messageOf(error)}; set "ca" to the certificate authority, or turn off the check with "ssl": "no-verify"`,
   )
 
 /** Checks whether TLS caused the error, which drivers report in many ways. */

@@ -161,7 +161,7 @@ async function* readPages(
     if (bytes > maxBytes) throw new WarehouseFailure('read', `the rows are larger than ${mib(maxBytes)}`)
     const page = rowsOf(said)
     rows += page.length
-    if (rows > limit) throw new WarehouseFailure('read', `it gave more than ${limit} rows`)
+    if (rows > limit) throw new WarehouseFailure('read', `it returned more than ${limit} rows`)
     yield page
     taken()
   }

@@ -224,7 +224,7 @@ describe('DuckDB', () => {
     const nowhere = await failureOf(
       execute('duckdb', [{ text: 'create table x (a int)', params: [] }], targetOf({}, {})),
     )
-    expect([nowhere.changed, nowhere.message]).toEqual(['nothing', expect.stringContaining('names no database')])
+    expect([nowhere.changed, nowhere.message]).toEqual(['nothing', expect.stringContaining('has no database')])
   })
 
   test('makes reads wait for a transaction that writes, and writes wait for a read', async () => {

@@ -196,7 +196,7 @@ export async function executeInTransaction(session: WriteSession, work: Work): P
   try {
     await session.commit()
   } catch (error) {
-    throw new WarehouseFailure('write', `the commit was sent and not answered: ${messageOf(error)}`, 'unknown')
+    throw new WarehouseFailure('write', `the commit was sent but not confirmed: ${messageOf(error)}`, 'unknown')
   }
   return { affected }
 }

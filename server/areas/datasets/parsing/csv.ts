@@ -54,8 +54,8 @@ function checkHeader(header: string[]): void {
 
 const reasons: Record<string, string> = {
   CSV_QUOTE_NOT_CLOSED: 'a quote is never closed',
-  CSV_INVALID_CLOSING_QUOTE: 'something follows after a closing quote',
-  INVALID_OPENING_QUOTE: 'a quote stands inside a cell that is not quoted',
+  CSV_INVALID_CLOSING_QUOTE: 'there is text after a closing quote',
+  INVALID_OPENING_QUOTE: 'there is a quote inside a cell that is not quoted',
   CSV_MAX_RECORD_SIZE: `the row is larger than ${MAX_RECORD_BYTES >> 20} MiB`,
 }
 

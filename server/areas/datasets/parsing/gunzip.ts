@@ -27,7 +27,7 @@ export async function* gunzip(blocks: AsyncIterable<Buffer>, mostBytes: number):
   try {
     for await (const block of stream as AsyncIterable<Buffer>) {
       unpacked += block.length
-      if (unpacked > mostBytes) throw refuse('large', 'The file is larger than the limit once it is unpacked.')
+      if (unpacked > mostBytes) throw refuse('large', 'The file is larger than the limit after decompression.')
       if (unpacked > RATIO_FROM_BYTES && unpacked > packed * MAX_RATIO)
         throw refuse('large', `The file unpacks to more than ${MAX_RATIO} times its size.`)
       yield block

@@ -15,7 +15,7 @@ const MAX_FIELD_BYTES = 1 << 20
 function addRecord(sink: Sink, cut: Cut, line: number): void {
   const at = { record: sink.packer.count(), line }
   const { text, keys } = located(at, () => canonicalRecord(cut.value))
-  if (keys !== cut.colons) throw refuse('record', 'names a key twice', at)
+  if (keys !== cut.colons) throw refuse('record', 'has a duplicate key', at)
   sink.profiler.add(cut.value as JsonObject)
   sink.packer.add(text)
 }
@@ -66,12 +66,12 @@ export function makeJsonReader(of: 'array' | 'body', sink: Sink) {
       if (typeof cut.value !== 'string') throw syntax('a key must be a string')
       field = cut.value
       if (field === '__proto__' || Object.hasOwn(fields, field) || (field === 'records' && hasRecords))
-        throw syntax(`the key ${JSON.stringify(field.slice(0, 100))} is not accepted here, or stands twice`)
+        throw syntax(`the key ${JSON.stringify(field.slice(0, 100))} is not allowed here, or is a duplicate`)
       state = 'colon'
       return
     }
     fieldBytes += cut.bytes
-    if (fieldBytes > MAX_FIELD_BYTES) throw refuse('large', 'The fields beside the records are too large.')
+    if (fieldBytes > MAX_FIELD_BYTES) throw refuse('large', 'The fields other than the records are too large.')
     fields[field] = cut.value
     state = 'after_field'
   }
@@ -126,7 +126,7 @@ export function makeJsonReader(of: 'array' | 'body', sink: Sink) {
         else throw syntax('a comma or } is missing')
         return false
       case 'end':
-        throw syntax('something follows after the end of the JSON')
+        throw syntax('there is text after the end of the JSON')
     }
   }
 
@@ -161,7 +161,7 @@ export function makeJsonReader(of: 'array' | 'body', sink: Sink) {
     },
     end(): BodyRead {
       const empty = of === 'body' && !opened
-      if (!empty && state !== 'end') throw syntax('the JSON ends in the middle')
+      if (!empty && state !== 'end') throw syntax('the JSON is incomplete')
       return { fields, hasRecords }
     },
   }
@@ -184,9 +184,8 @@ export function makeLinesReader(sink: Sink) {
       if (trimmed[0] !== 0x7b) throw refuse('record', 'is not an object')
       const cutter = makeCutter(MAX_RECORD_BYTES)
       const done = cutter.feed(trimmed, 0)
-      if (done === undefined)
-        throw refuse('syntax', 'is not JSON: it ends in the middle; each record stands on one line')
-      if (done.end !== trimmed.length) throw refuse('syntax', 'is not JSON: something follows after the object')
+      if (done === undefined) throw refuse('syntax', 'is not JSON: it is incomplete; each record must be on one line')
+      if (done.end !== trimmed.length) throw refuse('syntax', 'is not JSON: there is text after the object')
       addRecord(sink, done.cut, line)
     })
   }

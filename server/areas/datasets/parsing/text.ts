@@ -8,7 +8,7 @@ export function makeTextGate(lineNow: () => number) {
   const check = (text: Buffer): Buffer => {
     if (!isUtf8(text)) throw refuse('record', 'is not UTF-8', { line: lineOf(text, firstBadByte(text)) })
     const nul = text.indexOf(0)
-    if (nul !== -1) throw refuse('record', 'holds a NUL byte', { line: lineOf(text, nul) })
+    if (nul !== -1) throw refuse('record', 'contains a NUL byte', { line: lineOf(text, nul) })
     return text
   }
   const lineOf = (text: Buffer, at: number): number => {

@@ -43,7 +43,7 @@ export function makeParserThreads({ most = 8, mostPerWorkspace = 2, mostWaiting 
   const acquire = async (workspaceId: string): Promise<void> => {
     if (enter(workspaceId)) return
     if (waiting.length >= mostWaiting)
-      throw problem('overloaded', 'Too many imports wait. Try again in a minute.', { retryAfterS: 30 })
+      throw problem('overloaded', 'Too many imports are waiting. Try again in a minute.', { retryAfterS: 30 })
     await new Promise<void>((resolve) => waiting.push({ workspaceId, go: resolve }))
   }
   const release = (workspaceId: string): void => {
@@ -124,7 +124,7 @@ async function parseInThread({ task, blocks, store, signal }: ParseOptions): Pro
     worker.on('exit', () => {
       if (!answered) fail(new Error('the thread that reads records ended early'))
     })
-    signal.addEventListener('abort', () => fail(problem('malformed', 'The upload was given up.')), { once: true })
+    signal.addEventListener('abort', () => fail(problem('malformed', 'The upload was cancelled.')), { once: true })
   })
   outcome.catch(() => {})
 

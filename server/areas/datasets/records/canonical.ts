@@ -28,7 +28,7 @@ function write(value: unknown, depth: number): string {
     case 'string':
       return writeText(value)
     case 'number':
-      if (!Number.isFinite(value)) throw refuse('record', 'holds a number that is too large for JSON')
+      if (!Number.isFinite(value)) throw refuse('record', 'contains a number that is too large for JSON')
       return String(value)
     case 'boolean':
       return value ? 'true' : 'false'
@@ -37,13 +37,13 @@ function write(value: unknown, depth: number): string {
       if (Array.isArray(value)) return writeArray(value, depth + 1)
       return writeObject(value as Record<string, unknown>, depth + 1)
     default:
-      throw refuse('record', `holds ${nameOf(value)}, which JSON does not know`)
+      throw refuse('record', `holds ${nameOf(value)}, which is not allowed in JSON`)
   }
 }
 
 function writeText(text: string): string {
   if (!text.isWellFormed() || text.includes('\0')) {
-    throw refuse('record', 'holds a character that cannot be stored (NUL or half a surrogate pair)')
+    throw refuse('record', 'contains a character that cannot be stored (NUL or an unpaired surrogate)')
   }
   return JSON.stringify(text)
 }
@@ -61,7 +61,7 @@ function writeArray(items: unknown[], depth: number): string {
 function writeObject(object: Record<string, unknown>, depth: number): string {
   checkDepth(depth)
   const prototype = Object.getPrototypeOf(object)
-  if (prototype !== Object.prototype && prototype !== null) throw refuse('record', 'holds something that is not JSON')
+  if (prototype !== Object.prototype && prototype !== null) throw refuse('record', 'contains a value that is not JSON')
   const names = Object.keys(object)
   if (depth === 1 && names.length > MAX_KEYS) throw refuse('record', `has more than ${MAX_KEYS} keys`)
   keys += names.length

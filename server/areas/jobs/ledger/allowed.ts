@@ -29,7 +29,7 @@ const refused = (noun: 'dataset' | 'connection', does: string, principal: Princi
   code: `${noun}_not_allowed`,
   message: `The job ${does}, and the person it acts for ${
     principal === undefined ? 'has left the workspace' : `is a ${principal.role} of the workspace`
-  }. Somebody who may do that must activate the version, or save the definition.`,
+  }. A person who may do this must activate the version, or save the definition.`,
 })
 
 /** Returns why the bindings of the job may not be used. Undefined if they may. */

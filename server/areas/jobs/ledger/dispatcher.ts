@@ -84,14 +84,14 @@ export function makeDispatcher(
     for (const { workspace_id, job_id } of due) {
       if (!hasRoom(workspace_id)) left += 1
       else
-        await careful('a job could not be begun', async () => {
+        await careful('a job could not be started', async () => {
           const run_id = await beginRun(options, workspace_id, job_id)
           if (run_id !== undefined) await drive({ workspace_id, run_id })
         })
     }
     const { rows: free } = await db.appPool.query<Free>('select * from free_runs($1, $2)', [AT_ONCE, withoutRoom()])
     for (const run of free)
-      await careful('a run could not be taken up', async () => {
+      await careful('a run could not be started or resumed', async () => {
         if (!(await drive(run))) left += 1
       })
     return left > 0 || withoutRoom().length > 0

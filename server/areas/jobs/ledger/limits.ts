@@ -42,12 +42,12 @@ export function capReached({ max_cost, max_tokens }: Caps, { tokens, cost }: Spe
   if (max_cost !== null && cost >= max_cost)
     return {
       code: 'cost_limit',
-      message: `The run cost ${cost} and may cost ${max_cost} (max_cost). Run the job again for the rest.`,
+      message: `The run cost ${cost}, which is more than max_cost (${max_cost}). Run the job again for the remaining records.`,
     }
   if (max_tokens !== null && tokens >= max_tokens)
     return {
       code: 'cost_limit',
-      message: `The run used ${tokens} tokens and may use ${max_tokens} (max_tokens). Run the job again for the rest.`,
+      message: `The run used ${tokens} tokens, which is more than max_tokens (${max_tokens}). Run the job again for the remaining records.`,
     }
   return undefined
 }

@@ -204,7 +204,7 @@ export const harvest = (tx: Tx, run: Run, over: Judged[], metered: boolean): Pro
      moved as (
        update ledger_records r set status = e.verdict, due_at = now() + e.again_in_s * interval '1 second',
          error = case when e.verdict = 'succeeded' then null when e.poison then
-             json_build_object('code', 'poison', 'message', 'the execution ended the program that ran it, again and again')
+             json_build_object('code', 'poison', 'message', 'the execution repeatedly crashed the process that ran it')
            else coalesce(e.error, json_build_object('code', e.status, 'message', 'the execution was ' || replace(e.status, '_', ' '))) end,
          attempt = e.attempt, execution_id = e.execution_id, duration_ms = coalesce(r.duration_ms, 0) + e.ms, finished_at = now(),
          usage = case when $7 then sum_of_usage(r.usage, e.usage) end

@@ -96,9 +96,9 @@ export async function executeRun(
         return await once()
       } catch (error) {
         if (error instanceof runs.LeaseLost || either.aborted) return
-        log.warn({ err: error, run_id: taken.run_id }, 'a run was interrupted and goes on')
+        log.warn({ err: error, run_id: taken.run_id }, 'a run was interrupted and continues')
         if (tries === TRIES && !isProblem(error, 'unavailable')) {
-          const reason = { code: 'internal', message: 'Something went wrong on our side again and again.' }
+          const reason = { code: 'internal', message: 'An internal error occurred several times.' }
           return await finish(taken, { status: 'failed', error: reason, output: null })
         }
         if (isProblem(error, 'unavailable')) tries = 0
@@ -106,7 +106,8 @@ export async function executeRun(
       }
     }
   } catch (error) {
-    if (!(error instanceof runs.LeaseLost)) log.error({ err: error, run_id: taken.run_id }, 'a run was given up')
+    if (!(error instanceof runs.LeaseLost))
+      log.error({ err: error, run_id: taken.run_id }, 'a run was stopped after repeated errors')
   } finally {
     clearInterval(renewing)
   }

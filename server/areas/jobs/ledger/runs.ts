@@ -213,7 +213,7 @@ export async function watchRun(tx: Tx, run: Run, lease: Lease): Promise<Watched>
      where workspace_id = $1 and run_id = $2 and runner_id = $3 and epoch = $4 and finished_at is null`,
     [run.workspace_id, run.run_id, lease.runnerId, lease.epoch],
   )
-  if (!row) throw new LeaseLost('the run is driven by another runner, or gone')
+  if (!row) throw new LeaseLost('the run belongs to another worker, or was deleted')
   return row
 }
 
@@ -276,7 +276,7 @@ export async function moveRun(tx: Tx, run: Run, lease: Lease, moves: Moves): Pro
       textOf(moves.cursor_to),
     ],
   )
-  if (!row) throw new LeaseLost('the run is driven by another runner, or gone')
+  if (!row) throw new LeaseLost('the run belongs to another worker, or was deleted')
   return row
 }
 
@@ -307,7 +307,7 @@ export async function endRun(
       end.output_dataset_id,
     ],
   )
-  if (!ended) throw new LeaseLost('the run is driven by another runner, or gone')
+  if (!ended) throw new LeaseLost('the run belongs to another worker, or was deleted')
   return ended
 }
 

@@ -72,7 +72,7 @@ const nodeOf = ({ type, title, description, args_schema }: NodeDescriptor): Sche
     properties: {
       ...properties,
       type: { const: type, type: 'string', description: 'The type of the node' },
-      args: { ...args, description: 'The arguments of the node. An expression may stand for a value at any depth.' },
+      args: { ...args, description: 'The arguments of the node. An expression can replace a value at any depth.' },
     },
   }
 }
@@ -81,7 +81,8 @@ const LIST_OF_NODES = { type: 'array', items: componentRef('Node'), description:
 const LIST_OF_EDGES = {
   type: 'array',
   items: componentRef('Edge'),
-  description: 'Which node follows which. A node runs when what points to it has ended, as its `join` says',
+  description:
+    'The connections between nodes. A node runs when the nodes that lead to it have ended: all or any of them, as its `join` says',
 }
 const OUTPUT = { ...componentRef('Value'), description: 'What the graph returns' }
 
@@ -91,14 +92,14 @@ export function definitionComponents(nodes: Iterable<NodeDescriptor>): Component
   const components: Components = {
     Definition: {
       type: 'object',
-      description: 'A workflow: a graph of nodes that is data.',
+      description: 'A workflow: a graph of nodes.',
       required: ['nodes'],
       additionalProperties: false,
       properties: {
         inputs: {
           type: 'object',
           additionalProperties: true,
-          description: 'A JSON Schema that the input of every run must match. Forms are made from it',
+          description: 'A JSON Schema that the input of every run must match. Forms are generated from it',
         },
         nodes: LIST_OF_NODES,
         edges: LIST_OF_EDGES,
@@ -118,7 +119,7 @@ export function definitionComponents(nodes: Iterable<NodeDescriptor>): Component
       properties: { nodes: LIST_OF_NODES, edges: LIST_OF_EDGES, output: OUTPUT },
     },
     Node: {
-      description: 'One step of a workflow. `type` says which; GET /api/registry says which are available here.',
+      description: 'One step of a workflow. GET /api/registry lists the types that are available here.',
       oneOf: named.map(([name]) => componentRef(name)),
       discriminator: {
         propertyName: 'type',
@@ -131,17 +132,17 @@ export function definitionComponents(nodes: Iterable<NodeDescriptor>): Component
       additionalProperties: true,
       items: {},
       description:
-        'Any JSON. At any depth, an object with the single key `$ref` (a path such as `nodes.fetch.output.body`) or `$cel` (a CEL expression) is replaced by what it yields when the node runs. A plain string is never code.',
+        'Any JSON. At any depth, an object with the single key `$ref` (a path such as `nodes.fetch.output.body`) or `$cel` (a CEL expression) is replaced by its value when the node runs. A plain string is never code.',
     },
     Expression: {
-      description: 'Stands for a value that is known when the node runs.',
+      description: 'A value that is computed when the node runs.',
       oneOf: [componentRef('Reference'), componentRef('CelExpression')],
     },
     // Tools mistake a property named "$ref" for a reference within the document, so its name is given in another way.
     Reference: {
       type: 'object',
       description:
-        'The value at a path: one key, `$ref`, with a path such as `input.email` or `nodes.fetch.output.body.items[0]`. What is absent is null.',
+        'The value at a path: one key, `$ref`, with a path such as `input.email` or `nodes.fetch.output.body.items[0]`. A missing value is null.',
       minProperties: 1,
       maxProperties: 1,
       propertyNames: { enum: ['$ref'] },

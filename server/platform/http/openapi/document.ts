@@ -41,7 +41,7 @@ export function makeOpenApi(routes: AnyRoute[], nodes: Iterable<NodeDescriptor>)
       title: 'Heddle',
       version: API_VERSION,
       description:
-        'Workflows, approvals, data and conversations for many tenants. Ids are TypeIDs, times RFC 3339 in UTC, lists `{items, next_cursor}`, refusals `application/problem+json`. Every POST honours `Idempotency-Key`. Operations with `x-heddle-extension` are additions to the base interface.',
+        'Workflows, approvals, data and conversations for many tenants. Ids are TypeIDs, times RFC 3339 in UTC, lists `{items, next_cursor}`, errors `application/problem+json`. Every POST honours `Idempotency-Key`. Operations with `x-heddle-extension` are additions to the base interface.',
       license: { name: 'MIT', identifier: 'MIT' },
       contact: { name: 'The operator of this installation' },
     },

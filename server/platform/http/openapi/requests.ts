@@ -57,15 +57,15 @@ const header = (name: string, description: string): Schema => ({
 })
 
 export const parameterComponents: Record<string, Schema> = {
-  WorkspaceId: header('X-Workspace-Id', 'The id of the workspace to work in; without it, the selected one'),
+  WorkspaceId: header('X-Workspace-Id', 'The id of the workspace to use; the default is the selected workspace'),
   VisitorToken: header('X-Visitor-Token', 'The token of the visitor, from an earlier answer'),
   IdempotencyKey: header(
     'Idempotency-Key',
-    'A text of your own, at most 255 characters. A repetition with the same key within 24 h does nothing and gets the same answer',
+    'A unique text that you choose, at most 255 characters. A repeated request with the same key within 24 hours does nothing and gets the same response',
   ),
   IfMatch: header(
     'If-Match',
-    'The ETag of what the change was made on. The change is refused (412) where it is another by now',
+    'The ETag of the version that the change is based on. The change is refused (412) if the resource has changed since',
   ),
 }
 
@@ -74,10 +74,10 @@ const BINARY: Schema = { type: 'string', format: 'binary' }
 /** The body of a webhook: any content. */
 const ANYTHING = {
   'application/json': {
-    schema: { description: 'Any JSON. An object is taken as it is.' },
+    schema: { description: 'Any JSON. An object is used unchanged.' },
     example: { order: 'A-1001', total: 25 },
   },
-  '*/*': { schema: { type: 'string', description: 'Anything else' } },
+  '*/*': { schema: { type: 'string', description: 'Any other content' } },
 }
 
 export function requestBodyOf(route: AnyRoute, components: Components): Schema {

@@ -8,33 +8,33 @@ import { mayBeUnchanged, refusalsOf, successesOf } from './statuses.ts'
 
 const refusals: Record<string, string> = {
   400: 'The request could not be read',
-  401: 'No or a bad credential',
+  401: 'The credential is missing or not valid',
   402: 'The card was declined',
-  403: 'Seen, but not allowed',
-  404: 'Unknown, in another workspace, or invisible',
-  405: 'This address does not take the method',
-  409: 'The present state does not allow it',
-  410: 'It was there and is gone for good',
+  403: 'The caller may see this, but not do it',
+  404: 'It does not exist, is in another workspace, or the caller may not see it',
+  405: 'This address does not accept this method',
+  409: 'The current state does not allow it',
+  410: 'It was deleted permanently',
   412: 'The resource has changed since If-Match',
   413: 'Too large',
   415: 'Content type not accepted',
-  416: 'Range asks for bytes that are not there',
+  416: 'Range asks for bytes that do not exist',
   422: 'Some fields are not valid',
   429: 'Too many requests',
   500: 'The service failed',
-  502: 'A server that the service asked gave a bad answer',
+  502: 'Another server sent an invalid response to the service',
   503: 'The service or a provider cannot do it at the moment',
-  504: 'The answer did not come in time',
+  504: 'The response did not arrive in time',
   507: 'The storage is full',
 }
 
 const successText: Record<string, string> = {
   200: 'Done',
   201: 'Created',
-  202: 'Accepted; the work goes on',
-  204: 'Done, nothing to say',
+  202: 'Accepted; the work continues in the background',
+  204: 'Done; the response has no content',
   206: 'The part that Range asks for',
-  302: 'The browser is sent on',
+  302: 'The browser is redirected',
 }
 
 const headerOf = (description: string, example: string): Schema => ({
@@ -45,17 +45,20 @@ const headerOf = (description: string, example: string): Schema => ({
 
 export const headerComponents: Record<string, Schema> = {
   RequestId: headerOf('The id of the request. Give it to the operator when you ask for help', '019b0f2c-6c1e-7aa3'),
-  ETag: headerOf('Names what the answer says. Send it as If-None-Match or If-Match', '"wJalrXUtnFEMI"'),
-  Location: headerOf('Where what was made can be read', '/api/workflows/wf_01kf3v6h2he3wtpk1fw5c0wz9d'),
+  ETag: headerOf('Identifies this version of the resource. Send it as If-None-Match or If-Match', '"wJalrXUtnFEMI"'),
+  Location: headerOf('The address of the created resource', '/api/workflows/wf_01kf3v6h2he3wtpk1fw5c0wz9d'),
   RedirectLocation: headerOf('Where the browser goes next', '/'),
   RetryAfter: headerOf('Seconds to wait before the next attempt', '1'),
-  RateLimit: headerOf('The tightest limit: `r` requests are left, `t` seconds to wait', '"general";r=199;t=0'),
+  RateLimit: headerOf(
+    'The strictest limit: `r` requests are left, `t` seconds until more are allowed',
+    '"general";r=199;t=0',
+  ),
   RateLimitPolicy: headerOf('That limit: `q` requests at once, refilled within `w` seconds', '"general";q=200;w=2'),
   IdempotentReplayed: headerOf(
-    '`true` where an earlier request with the same key had this answer, and nothing was done again',
+    '`true` if this is the response of an earlier request with the same key, and nothing was repeated',
     'true',
   ),
-  WWWAuthenticate: headerOf('Which credentials are taken', 'Bearer'),
+  WWWAuthenticate: headerOf('The accepted credentials', 'Bearer'),
   Deprecation: headerOf('Since when the operation should no longer be used (RFC 9745)', '@1767225600'),
   Sunset: headerOf('When the operation stops working (RFC 8594)', 'Thu, 31 Dec 2026 23:59:59 GMT'),
 }
@@ -119,7 +122,7 @@ function contentOf(route: AnyRoute, components: Components): Schema | undefined 
         schema: {
           type: 'string',
           description:
-            'Frames of server-sent events: `text` with `{delta}`, `reset` where what was shown so far was not the answer, and at last `done` with the answer as JSON, or `error` with a problem',
+            'Frames of server-sent events: `text` with `{delta}`, `reset` if the text so far was not the answer, and finally `done` with the answer as JSON, or `error` with a problem',
         },
       },
     }),
@@ -146,7 +149,15 @@ export function responsesOf(route: AnyRoute, components: Components, tagged: boo
     return [String(status), { description: successText[status] ?? 'Done', headers, ...(hasBody && { content }) }]
   })
   const unchanged: [string, Schema][] = mayBeUnchanged(route, tagged)
-    ? [['304', { description: 'As If-None-Match says', headers: { ...always, ETag: headerRef('ETag') } }]]
+    ? [
+        [
+          '304',
+          {
+            description: 'Not modified: the ETag matches If-None-Match',
+            headers: { ...always, ETag: headerRef('ETag') },
+          },
+        ],
+      ]
     : []
   const refused = refusalsOf(route).map((status): [string, Schema] => [
     String(status),
@@ -157,7 +168,7 @@ export function responsesOf(route: AnyRoute, components: Components, tagged: boo
 
 export const problemSchema: Schema = {
   type: 'object',
-  description: 'A refusal, as RFC 9457 describes it.',
+  description: 'An error, in the format of RFC 9457.',
   required: ['type', 'title', 'status', 'detail', 'code', 'request_id'],
   properties: {
     type: { type: 'string' },

@@ -43,12 +43,15 @@ export async function confirmIntent(
   if (!same(intent.client_secret, secret)) throw unknownReference('/client_secret')
   if (found.status === 'succeeded') {
     if (!(await hasMethod(tx, customer, found.payment_method_id!)))
-      throw problem('conflict', 'The card that was added with this setup intent was deleted. Make a new setup intent.')
+      throw problem(
+        'conflict',
+        'The card that was added with this setup intent was deleted. Create a new setup intent.',
+      )
     return { status: 'succeeded', methodRef: found.payment_method_id! }
   }
   const { stored, setup } = examineCard(intent.card, now)
   if (setup === 'declined')
-    throw problem('card_declined', 'The bank declined the card. Use another one, or ask the bank.')
+    throw problem('card_declined', 'The bank declined the card. Use another one, or contact the bank.')
   const awaited = found.card !== null && sameCard(found.card, stored)
   if (setup === 'confirm' && !awaited) {
     await saveIntent(tx, customer, intent.id, 'requires_action', stored, null)

@@ -95,7 +95,7 @@ export async function changePlan(tx: Tx, customer: LedgerCustomer, to: BillingPl
   if (subscription.plan_id === to.plan_id) return
   const from = await findPlan(tx, subscription.plan_id)
   if (from.currency !== to.currency)
-    throw problem('conflict', 'The new plan is in another currency; let this subscription end and subscribe anew.')
+    throw problem('conflict', 'The new plan is in another currency; let this subscription end, then subscribe again.')
   if (subscription.status === 'past_due')
     throw problem('conflict', 'An invoice is open. Make a working card the default, then change the plan.')
   const changed: LedgerSubscription = { ...subscription, plan_id: to.plan_id, discount: null }

@@ -6,7 +6,7 @@ import { stripeLibrary } from './library.ts'
 function toRefusal(error: unknown): unknown {
   if (error instanceof stripeLibrary().errors.StripeCardError) return cardRefusal(error)
   if (error instanceof stripeLibrary().errors.StripeRateLimitError)
-    return problem('provider_unavailable', 'Stripe takes no more requests at the moment. Try again shortly.', {
+    return problem('provider_unavailable', 'Stripe accepts no more requests at the moment. Try again later.', {
       retryAfterS: 5,
       cause: error,
     })
@@ -19,7 +19,7 @@ function toRefusal(error: unknown): unknown {
       cause: error,
     })
   if (error instanceof stripeLibrary().errors.StripeInvalidRequestError)
-    return problem('conflict', 'Stripe refused this for good. A repetition does not help; tell the operator.', {
+    return problem('conflict', 'Stripe refused this permanently. Trying again does not help; tell the operator.', {
       cause: error,
     })
   if (error instanceof stripeLibrary().errors.StripeError)
@@ -34,7 +34,7 @@ function cardRefusal(error: InstanceType<typeof Stripe.errors.StripeCardError>):
   return problem(
     'card_declined',
     needsCardholder(error)
-      ? 'The bank wants the holder to confirm this card. Add it again with a new setup intent, then repeat.'
+      ? 'The bank wants the holder to confirm this card. Add it again with a new setup intent, then try again.'
       : `${error.message} Make another card the default and try again.`,
     { cause: error },
   )

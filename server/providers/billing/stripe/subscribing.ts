@@ -63,7 +63,7 @@ async function awaitHolder(
     ))
   const invoice = subscription.latest_invoice as Stripe.Invoice | null
   const secret = invoice?.confirmation_secret?.client_secret
-  if (!secret) throw problem('provider_unavailable', 'Stripe gave nothing to confirm the payment with. Try again.')
+  if (!secret) throw problem('provider_unavailable', 'Stripe sent no secret to confirm the payment with. Try again.')
   return { client_secret: secret }
 }
 
@@ -80,7 +80,7 @@ export async function changePlan(
   const usage = await ensureUsagePrices(stripe, plan)
   const before = subscription.items.data.filter(({ id }) => id !== item.id)
   if (item.price.currency !== plan.currency)
-    throw problem('conflict', 'The new plan is in another currency; let this subscription end and subscribe anew.')
+    throw problem('conflict', 'The new plan is in another currency; let this subscription end, then subscribe again.')
   if (subscription.status !== 'active' && subscription.status !== 'trialing')
     throw problem('conflict', 'An invoice is open. Make a working card the default, then change the plan.')
   await stripe.subscriptions.update(

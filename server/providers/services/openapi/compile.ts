@@ -54,13 +54,15 @@ export function compileDocument(
   for (const [path, item] of Object.entries(document.paths)) {
     const shared = resolved(document, item)
     if (shared === undefined) {
-      skip(work, path, 'its description is not in the document')
+      skip(work, path, 'its description is missing in the document')
       continue
     }
     for (const method of METHODS) {
       if (!isObject(shared[method])) continue
       if (taken + work.skipped >= MAX_OPERATIONS)
-        throw new DocumentFailure(`a document has at most ${MAX_OPERATIONS} operations; cut it into several`)
+        throw new DocumentFailure(
+          `a document may have at most ${MAX_OPERATIONS} operations; split it into several documents`,
+        )
       const action = actionOf(work, path, method, shared, shared[method])
       if (!action) continue
       taken += 1
@@ -108,10 +110,10 @@ function actionOf(
     const action = takeOperation(work, path, method, shared, operation)
     const text = JSON.stringify(action)
     // PostgreSQL cannot store these characters.
-    if (/\\u(0000|d[89a-f])/i.test(text)) throw new Unusable('it holds characters that are no text')
+    if (/\\u(0000|d[89a-f])/i.test(text)) throw new Unusable('it contains characters that are not valid text')
     work.bytes += text.length
     if (work.bytes > MAX_COMPILED_BYTES)
-      throw new DocumentFailure('the schemas of the document are too large; cut it into several')
+      throw new DocumentFailure('the schemas of the document are too large; split it into several documents')
     return action
   } catch (error) {
     if (!(error instanceof Unusable)) throw error

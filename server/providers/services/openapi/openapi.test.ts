@@ -105,7 +105,7 @@ describe('a document with every kind of parameter, body and auth', () => {
 
   test.each(['.', '..', '%2e', ''])('never sends %j as a segment of the path', async (thing_id) => {
     if (thing_id === '%2e') expect((await sent(of('get_thing'), { thing_id })).url.pathname).toBe('/things/%252e')
-    else await expect(sent(of('get_thing'), { thing_id })).rejects.toThrow('must be given')
+    else await expect(sent(of('get_thing'), { thing_id })).rejects.toThrow('is required')
   })
 
   test('sends bodies according to their content type', async () => {
@@ -235,8 +235,8 @@ const get = (operation: object = {}) => ({ get: { responses: {}, ...operation } 
 
 describe('a hostile document', () => {
   test.each<[string, string | object, string]>([
-    ['is not a document', '[1]', 'it is no object'],
-    ['is not JSON', '{"a":', 'begins like JSON'],
+    ['is not a document', '[1]', 'it is not an object'],
+    ['is not JSON', '{"a":', 'starts like JSON'],
     ['is not YAML', 'a: [', 'neither JSON nor YAML'],
     ['has another version', { openapi: '4.0.0', paths: {} }, 'must be 3.0 or 3.1'],
     ['has no paths', { openapi: '3.0.0' }, 'has no paths'],
@@ -251,7 +251,7 @@ describe('a hostile document', () => {
       `{"openapi":"3.0.0","paths":${'{"a":'.repeat(200)}1${'}'.repeat(201)}`,
       'nested too deeply',
     ],
-    ['contains itself', 'openapi: 3.0.0\npaths: &p\n  /a: *p\n', 'holds itself'],
+    ['contains itself', 'openapi: 3.0.0\npaths: &p\n  /a: *p\n', 'contains itself'],
   ])('that %s is refused with the reason', (_, document, reason) => {
     expect(() => compile(document)).toThrow(DocumentFailure)
     expect(() => compile(document)).toThrow(reason)
@@ -306,9 +306,9 @@ describe('a hostile document', () => {
     expect([...actions.keys()]).toEqual(['post_a'])
     expect(summary.skipped).toBe(3)
     expect(summary.notes).toEqual([
-      { path: 'GET /b', message: 'a parameter is not in the document' },
-      { path: '/c', message: 'its description is not in the document' },
-      { path: 'POST /d', message: 'its body is not in the document' },
+      { path: 'GET /b', message: 'a parameter is missing in the document' },
+      { path: '/c', message: 'its description is missing in the document' },
+      { path: 'POST /d', message: 'its body is missing in the document' },
     ])
   })
 
@@ -320,7 +320,7 @@ describe('a hostile document', () => {
       }),
     )
     expect(Object.keys(actions.get('get_a')!.args_schema.properties as object)).toEqual(['query___proto__'])
-    expect(summary.notes).toEqual([{ path: 'GET /b', message: 'it holds characters that are no text' }])
+    expect(summary.notes).toEqual([{ path: 'GET /b', message: 'it contains characters that are not valid text' }])
   })
 
   test.each<[string, object, string | undefined, string | null]>([

@@ -54,7 +54,7 @@ export function parametersOf(document: JsonObject, lists: readonly (Json | undef
   const found = new Map<string, JsonObject>()
   for (const one of lists.flatMap((list) => (Array.isArray(list) ? list : []))) {
     const parameter = resolved(document, one)
-    if (parameter === undefined) throw new Unusable('a parameter is not in the document')
+    if (parameter === undefined) throw new Unusable('a parameter is missing in the document')
     if (typeof parameter.name === 'string') found.set(`${parameter.in} ${parameter.name}`, parameter)
   }
   return [...found.values()]
@@ -143,7 +143,7 @@ export function readRequestBody(
 ): OperationBody | undefined {
   if (given === undefined) return undefined
   const body = resolved(document, given)
-  if (body === undefined) throw new Unusable('its body is not in the document')
+  if (body === undefined) throw new Unusable('its body is missing in the document')
   const content = isObject(body.content) ? body.content : {}
   const type = chosenType(Object.keys(content))
   if (type === undefined) return undefined

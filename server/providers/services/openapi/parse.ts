@@ -12,7 +12,7 @@ export function parseDocument(bytes: Buffer): JsonObject {
     throw new DocumentFailure(`a document has at most ${MAX_DOCUMENT_BYTES / 1024 / 1024} MiB`)
   const text = bytes.toString('utf8').replace(/^\uFEFF/, '')
   const value = /^\s*\{/.test(text) ? parseJson(text) : parseYaml(text)
-  if (!isObject(value)) throw new DocumentFailure('this is not an OpenAPI document: it is no object')
+  if (!isObject(value)) throw new DocumentFailure('this is not an OpenAPI document: it is not an object')
   if (measureJson(value, LIMITS) !== 'ok')
     throw new DocumentFailure('the document is nested too deeply or has too many parts')
   return value
@@ -22,7 +22,7 @@ function parseJson(text: string): Json {
   try {
     return JSON.parse(text) as Json
   } catch {
-    throw new DocumentFailure('the document begins like JSON and is not')
+    throw new DocumentFailure('the document starts like JSON but is not valid JSON')
   }
 }
 
@@ -42,6 +42,6 @@ function asJson(value: unknown): Json {
   try {
     return JSON.parse(JSON.stringify(value)) as Json
   } catch {
-    throw new DocumentFailure('a part of the document holds itself')
+    throw new DocumentFailure('a part of the document contains itself')
   }
 }

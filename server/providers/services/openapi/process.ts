@@ -54,7 +54,7 @@ export function makeOpenApiCompiler({ processes = 2 }: { processes?: number } = 
     async compile({ workspaceId, bytes, options, signal }) {
       tasks += 1
       const lease = await pool.lease(workspaceId, String(tasks), signal)
-      if (!lease) throw new DocumentFailure('too many documents wait to be read; try again later')
+      if (!lease) throw new DocumentFailure('too many documents are waiting to be read; try again later')
       try {
         return await converse(lease.child, bytes, options, signal)
       } finally {
@@ -91,7 +91,7 @@ async function converse(
       reject(error)
     }
   })
-  child.onEnd(() => reject(new DocumentFailure('the document needs more memory or time to be read than there is')))
+  child.onEnd(() => reject(new DocumentFailure('reading the document needs more memory or time than is available')))
   const timer = setTimeout(() => child.end(), WITHIN)
   const stop = (): void => reject(signal.reason)
   signal.addEventListener('abort', stop, { once: true })

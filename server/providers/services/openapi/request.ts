@@ -89,7 +89,7 @@ export function placeParameters(
     const text = inAddress.get(name) ?? ''
     // An argument is one segment of the path and must not lead upwards.
     if (text === '' || /^(\.|%2e){1,2}$/i.test(text))
-      throw new TemplateFailure(`"${name}" must be given and cannot be "." or ".."`)
+      throw new TemplateFailure(`"${name}" is required and cannot be "." or ".."`)
     return text
   })
   return { path: filled, query, headers }

@@ -176,7 +176,7 @@ function triggersOf(described: JsonObject): { triggers: PieceTrigger[]; notes: P
     if (part === '') continue
     const kind = about.type === 'POLLING' ? 'polling' : about.type === 'WEBHOOK' ? 'webhook' : undefined
     if (kind === undefined) {
-      notes.push({ path: part, message: 'the trigger needs an application of its own at the vendor' })
+      notes.push({ path: part, message: 'the trigger needs its own application at the vendor' })
       continue
     }
     const handshake = isObject(about.handshakeConfiguration) ? about.handshakeConfiguration : null
@@ -271,7 +271,7 @@ export function formsOf(piece: string, service: string, described: JsonObject): 
     description: textOf(described.description, 500) || title,
     auth: auth.map((one) => ({
       ...one,
-      ...(receivesSecret(piece) && { title: `${one.title} (the code of this piece is given the secret itself)` }),
+      ...(receivesSecret(piece) && { title: `${one.title} (the code of this piece receives the secret itself)` }),
     })),
     credential_required: listOf(described.auth).some(({ required }) => required === true),
     actions,

@@ -115,7 +115,7 @@ function readAnswer(answer: JsonObject): Pick<PieceAnswer, 'result' | 'written'>
   }
   const reported = isObject(answer.error) ? answer.error : {}
   const error: PieceError = {
-    message: isText(reported.message) ? reported.message.slice(0, 1_000) : 'the piece does not say why',
+    message: isText(reported.message) ? reported.message.slice(0, 1_000) : 'the piece gave no reason',
     status: typeof reported.status === 'number' ? reported.status : undefined,
     body: isText(reported.body) && reported.body !== 'null' ? reported.body.slice(0, 1_000) : undefined,
   }

@@ -45,7 +45,7 @@ async function fromRegistry(name: string, version: string | undefined): Promise<
     const problem = await runNpm(args, folder)
     if (problem !== undefined) throw new PieceFailure(npmProblem(problem, wanted))
     const [file] = readdirSync(folder).filter((entry) => entry.endsWith('.tgz'))
-    if (file === undefined) throw new PieceFailure('the package registry gave no package')
+    if (file === undefined) throw new PieceFailure('the package registry sent no package')
     return { version: versionIn(file, name), bytes: readFileSync(join(folder, file)) }
   } finally {
     rmSync(folder, { recursive: true, force: true })

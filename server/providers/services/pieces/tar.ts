@@ -31,7 +31,7 @@ export function unpack(archive: Buffer, folder: string): void {
   try {
     bytes = gunzipSync(archive, { maxOutputLength: MAX_UNPACKED })
   } catch {
-    throw new PieceFailure('the package is no archive, or larger than 120 MB')
+    throw new PieceFailure('the package is not an archive, or is larger than 120 MB')
   }
   let name: string | undefined
   let files = 0

@@ -71,8 +71,8 @@ function placeholdersFor(program: McpProgram, credential: OutgoingCredential | u
   if (missing !== undefined)
     throw new PieceFailure(
       credential
-        ? `the program wants the secret "${missing}", which the credential "${credential.name}" does not have`
-        : `the program wants the secret "${missing}" of a credential`,
+        ? `the program needs the secret "${missing}", which the credential "${credential.name}" does not have`
+        : `the program needs the secret "${missing}" of a credential`,
     )
   return { values: veiled?.placeholders ?? {}, credential: veiled?.credential }
 }

@@ -58,9 +58,9 @@ const root = (name: string, version: string): string =>
  */
 function checkedLock(lock: Json | undefined): JsonObject {
   const packages = isObject(lock) && isObject(lock.packages) ? lock.packages : undefined
-  if (!packages) throw new PieceFailure('npm wrote no list of what the package depends on')
+  if (!packages) throw new PieceFailure('npm wrote no list of the dependencies of the package')
   if (Object.keys(packages).length > MAX_PACKAGES)
-    throw new PieceFailure(`the package depends on more than ${MAX_PACKAGES} others`)
+    throw new PieceFailure(`the package has more than ${MAX_PACKAGES} dependencies`)
   for (const [path, about] of Object.entries(packages)) {
     if (path === '' || !isObject(about) || about.inBundle === true) continue
     if (typeof about.integrity !== 'string' || about.link === true || about.resolved !== undefined)
@@ -81,7 +81,7 @@ export function makeProgramSource({ folder, allowed, mirror }: Options): Program
   const requireAllowed = (name: string): void => {
     if (!allowed.includes('*') && !allowed.includes(name))
       throw new PieceFailure(
-        'the operator of this installation does not allow this package (HEDDLE_MCP_PACKAGES names those that are)',
+        'the operator of this installation does not allow this package (HEDDLE_MCP_PACKAGES lists the allowed packages)',
       )
   }
   const placeOf = ({ name, version, integrity }: ProgramPackage): string =>
@@ -110,8 +110,7 @@ export function makeProgramSource({ folder, allowed, mirror }: Options): Program
     writeFileSync(join(part, 'package-lock.json'), JSON.stringify(lock))
     const problem = await runNpm(['ci', ...QUIET], part)
     if (problem !== undefined) throw new PieceFailure(npmProblem(problem, `${name}@${version}`))
-    if (sizeOf(part) > MAX_INSTALLED)
-      throw new PieceFailure('the package with all that it depends on is larger than 300 MB')
+    if (sizeOf(part) > MAX_INSTALLED) throw new PieceFailure('the package with its dependencies is larger than 300 MB')
   }
 
   const fromRegistry = (name: string, wanted: string | undefined): Promise<FetchedProgram> =>
@@ -167,7 +166,7 @@ export function makeProgramSource({ folder, allowed, mirror }: Options): Program
   const again = async (program: ProgramPackage, lock: ProgramLock): Promise<string> => {
     const changed = `the package ${program.name} ${program.version} is not the one that was imported`
     if (lock === null) {
-      if (mirror === null) throw new PieceFailure(`${changed}: it came from a mirror, and none is set up`)
+      if (mirror === null) throw new PieceFailure(`${changed}: it came from a mirror, and no mirror is configured`)
       const { integrity, folder: place } = await fromMirror(mirror, program.name, program.version)
       if (integrity !== program.integrity) throw new PieceFailure(changed)
       return place

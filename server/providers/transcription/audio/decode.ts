@@ -69,7 +69,7 @@ export const decodeAudio = async (
     await pause()
   }
   if (resampler) keep(resampler.to16k.end())
-  if (length === 0) throw new ProviderProblem('audio_unreadable', `This ${format} file holds no sound.`)
+  if (length === 0) throw new ProviderProblem('audio_unreadable', `This ${format} file contains no sound.`)
   const samples = new Float32Array(length)
   let at = 0
   for (const part of parts) {
@@ -106,5 +106,5 @@ export const loudness = (samples: Float32Array): Float32Array => {
 
 export const refuseSilence = (samples: Float32Array) => {
   const loudParts = loudness(samples).reduce((count, level) => count + (level > SILENCE ? 1 : 0), 0)
-  if (loudParts < 5) throw new ProviderProblem('audio_silent', 'Nobody speaks in this audio.')
+  if (loudParts < 5) throw new ProviderProblem('audio_silent', 'This audio contains no speech.')
 }

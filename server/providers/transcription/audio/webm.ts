@@ -81,7 +81,7 @@ export const readWebm = (bytes: Buffer): OpusStream => {
   let opus: Track | undefined
   for (const element of walk(bytes)) {
     if (element.id === EBML && element.body > 16)
-      throw unsupported('Two recordings are glued together in this webm file; send one.')
+      throw unsupported('This webm file contains two recordings; send one recording.')
     if (element.id === TRACK_ENTRY) tracks.push(readTrack(bytes, element))
     if (!BLOCKS.has(element.id)) continue
     opus ??= chooseTrack(tracks)

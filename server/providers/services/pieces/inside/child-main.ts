@@ -118,7 +118,7 @@ type Kept = { store: Map<string, unknown>; written: Fields; files: { name: strin
 
 function contextFor(piece: Piece, request: Request, kept: Kept): Fields {
   const notHere = (): never => {
-    throw new Error('pausing belongs to the workflow: use its waiting nodes')
+    throw new Error('a piece cannot pause: use a wait node in the workflow')
   }
   return {
     auth: authFor(piece, request.auth),
