@@ -439,9 +439,9 @@ export type Operations = {
   updateWorkflow: { input: { workflow_id: string } & { name?: string; description?: string | null; members?: Array<{ user_id: string; role?: "editor" | "member" | "viewer" }> | null; teams?: Array<{ team_id: string; role?: "editor" | "member" | "viewer" }> | null; tags?: Array<string> | null; settings?: { timeout_s?: number | null; max_concurrency?: number | null; concurrency?: { key?: { $cel: string }; limit: number; count?: "running" | "live"; when_full?: "queue" | "skip" | "cancel_oldest" } | null; debounce?: { key?: { $cel: string }; window_s: number } | null; rate?: { limit: number; per_s: number; key?: { $cel: string } } | null; dedupe?: { key: { $cel: string }; window_s: number } | null; retention_days?: number | null; error_workflow_id?: string | null; finally_grace_s?: number | null; mcp_tool?: boolean | null; on_event?: Array<string> | null; activation?: { suite_id?: string; min_score?: number; replay?: { limit: number; max_different: number } } | null } | null; owner_id?: string }; answer: Workflow; required: true }
   /** Delete a workflow */
   deleteWorkflow: { input: { workflow_id: string; cancel_runs?: "true" | "false" }; answer: undefined; required: true }
-  /** Pause a workflow: nothing of it begins, and what is asked for waits */
+  /** Pause a workflow: no executions start, and new requests wait */
   pauseWorkflow: { input: { workflow_id: string }; answer: Workflow; required: true }
-  /** Let a paused workflow go on: what waits begins, as its settings allow */
+  /** Resume a paused workflow: waiting executions start, as its settings allow */
   resumeWorkflow: { input: { workflow_id: string }; answer: Workflow; required: true }
   /** A version as a document that names what it uses */
   exportWorkflow: { input: { workflow_id: string; version_id?: string }; answer: WorkflowExport; required: true }
@@ -541,7 +541,7 @@ export type Operations = {
   startBulk: { input: { action: "cancel" | "retry"; filter: { execution_ids?: Array<string>; workflow_id?: string; status?: Array<"queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled" | "timed_out">; trigger?: Array<"user" | "webhook" | "embed" | "schedule" | "job" | "channel" | "workflow" | "event" | "system" | "trial">; error_code?: string; tag?: string; from?: string; to?: string }; from?: string; version?: "same" | "active" }; answer: ExecutionBulk; required: true }
   /** The progress of a bulk cancellation or retry */
   getBulk: { input: { bulk_id: string }; answer: ExecutionBulk; required: true }
-  /** Hold a version against past runs of its workflow */
+  /** Replay past runs of a workflow with a version */
   createReplay: { input: { workflow_id: string; version_id: string } & NewReplay; answer: Replay; required: true }
   /** Replays of a workflow, newest first */
   listReplays: { input: { workflow_id: string; limit?: number; cursor?: string; sort?: "created_at" | "-created_at"; created_after?: string; created_before?: string; status?: string; version_id?: string }; answer: { items: Array<Replay>; next_cursor: string | null }; required: true }
@@ -665,17 +665,17 @@ export type Operations = {
   moveTestClock: { input: { now: string }; answer: TestClock; required: true }
   /** Webhooks of Stripe; signed with STRIPE_WEBHOOK_SECRET */
   receiveStripeWebhook: { input: { body?: unknown }; answer: WebhookReceipt; required: false }
-  /** Queue, workers, parked and poison executions, and any that nobody accounts for */
+  /** Queue, workers, parked and poison executions, and inconsistent executions */
   getEngineHealth: { input: Record<string, never>; answer: EngineHealth; required: false }
-  /** Let an execution run again that is parked after five crashes */
+  /** Release an execution that is parked after five crashes */
   releaseExecution: { input: { execution_id: string }; answer: ReleasedExecution; required: true }
-  /** Let a workspace mail people outside without the daily limit, or no longer */
+  /** Set whether a workspace may mail people outside without the daily limit */
   trustWorkspace: { input: { workspace_id: string } & { trusted: boolean }; answer: WorkspaceTrust; required: true }
   /** Mails kept because no mail server is configured */
   listOutbox: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at"; created_after?: string; created_before?: string; workspace_id?: string }; answer: { items: Array<KeptMail>; next_cursor: string | null }; required: false }
-  /** Which key seals the secrets of the installation, and the rotation under way */
+  /** The key that encrypts the secrets of the installation, and the rotation in progress */
   getKeyRotation: { input: Record<string, never>; answer: KeyRotation; required: false }
-  /** Seal every secret of the installation with a new key, while the service runs */
+  /** Encrypt every secret of the installation with a new key, while the service runs */
   rotateKey: { input: NewInstallationKey; answer: KeyRotation; required: true }
   /** Workspace datasets, summaries only (no records) */
   listDatasets: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "name" | "-name" | "record_count" | "-record_count" | "size_bytes" | "-size_bytes"; created_after?: string; created_before?: string; created_by?: string }; answer: { items: Array<Dataset>; next_cursor: string | null }; required: false }
@@ -741,21 +741,21 @@ export type Operations = {
   getJobRun: { input: { job_id: string; run_id: string }; answer: JobRun; required: true }
   /** Make the job due at once */
   runJobNow: { input: { job_id: string } & RunJobNow; answer: EnrichmentJob; required: true }
-  /** Run the job, and try records again that failed in earlier runs */
+  /** Run the job, and retry records that failed in earlier runs */
   retryFailedRecords: { input: { job_id: string }; answer: EnrichmentJob; required: true }
-  /** Begin no more records; those under way come to their end */
+  /** Pause the job: no more records are started; records in progress are completed */
   pauseJob: { input: { job_id: string }; answer: EnrichmentJob; required: true }
-  /** Go on where the job was paused */
+  /** Resume a paused job */
   resumeJob: { input: { job_id: string }; answer: EnrichmentJob; required: true }
-  /** End the run that is under way, or take back one that was asked for */
+  /** Cancel the run in progress, or a requested run */
   cancelJob: { input: { job_id: string }; answer: EnrichmentJob; required: true }
-  /** A ticket for the batch-progress socket, good for 30 seconds and one connection */
+  /** A ticket for the batch-progress socket; valid for 30 seconds and one connection */
   createBatchTicket: { input: { job_id: string }; answer: Ticket; required: true }
   /** Members of the job */
   listJobMembers: { input: { job_id: string; limit?: number; cursor?: string; q?: string; sort?: "user_id" | "-user_id" | "created_at" | "-created_at" | "name" | "-name"; created_after?: string; created_before?: string; role?: string }; answer: { items: Array<JobMember>; next_cursor: string | null }; required: true }
   /** Invite somebody to the job by e-mail */
   inviteJobMember: { input: { job_id: string } & { email: string; role?: "owner" | "member" | "viewer" }; answer: Invitation; required: true }
-  /** Change the role of a member; the last owner stays one */
+  /** Change the role of a member; the last owner cannot be changed */
   updateJobMember: { input: { job_id: string; user_id: string } & { role: "owner" | "member" | "viewer" }; answer: JobMember; required: true }
   /** Remove a member; everybody may leave */
   removeJobMember: { input: { job_id: string; user_id: string }; answer: undefined; required: true }
@@ -1077,17 +1077,17 @@ export type Operations = {
   registerOAuthClient: { input: OAuthClientMetadata; answer: Blob; required: true }
   /** Exchange a code or a refresh token for an access token */
   exchangeOAuthToken: { input: { body?: unknown }; answer: Blob; required: false }
-  /** Give a token back: its grant ends (RFC 7009) */
+  /** Revoke a token: its grant ends (RFC 7009) */
   revokeOAuthToken: { input: { body?: unknown }; answer: Blob; required: false }
   /** What a program asks for, and which workflows it would get */
   getAuthorizationRequest: { input: { client_id: string; redirect_uri: string; response_type: string; code_challenge: string; code_challenge_method: string; state?: string; scope?: string; resource?: string }; answer: AuthorizationRequest; required: true }
-  /** Let a program call /mcp in the selected workspace, or not */
+  /** Allow or deny a program to call /mcp in the selected workspace */
   decideAuthorization: { input: AuthorizationDecision; answer: { redirect_url: string }; required: true }
   /** Programs that the caller lets call /mcp in the selected workspace */
   listOAuthGrants: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "client_name" | "-client_name"; created_after?: string; created_before?: string }; answer: { items: Array<OAuthGrant>; next_cursor: string | null }; required: false }
   /** One of these programs */
   getOAuthGrant: { input: { grant_id: string }; answer: OAuthGrant; required: true }
-  /** Take the permission back; the tokens of the program end at once */
+  /** Withdraw the permission; the tokens of the program stop working at once */
   deleteOAuthGrant: { input: { grant_id: string }; answer: undefined; required: true }
   /** How many runs ended how, how long they took, and how long they waited for people */
   getRunInsights: { input: { from?: string; to?: string; bucket?: "hour" | "day"; group_by?: "workflow" | "trigger" | "error"; workflow_id?: string; include_jobs?: "true" | "false" }; answer: RunReport; required: false }

@@ -32,7 +32,7 @@ export const jobMemberRoutes = (members: JobMembers): AnyRoute[] =>
         run: members.inviteMember,
       },
       updateJobMember: {
-        summary: 'Change the role of a member; the last owner stays one',
+        summary: 'Change the role of a member; the last owner cannot be changed',
         body: RoleChange,
         answer: JobMember,
         current: members.getMember,

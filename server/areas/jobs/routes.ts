@@ -71,7 +71,7 @@ export const jobRoutes = (jobs: Jobs): AnyRoute[] =>
       getJob: { summary: 'One job', answer: Job, extension: true, run: jobs.getJob },
       updateJob: {
         summary: 'Change a job; fields that are left out stay as they are',
-        description: 'A run that is under way goes on with what it began with.',
+        description: 'A run in progress continues with the settings that it started with.',
         body: JobPut,
         answer: Job,
         current: jobs.getJob,
@@ -80,7 +80,7 @@ export const jobRoutes = (jobs: Jobs): AnyRoute[] =>
       },
       deleteJob: {
         summary: 'Delete a job and its ledger: its owner or the owner of the workspace',
-        description: 'Executions of a run that is under way are cancelled.',
+        description: 'Executions of a run in progress are cancelled.',
         status: 204,
         current: jobs.getJob,
         run: jobs.deleteJob,
@@ -103,7 +103,7 @@ export const jobRoutes = (jobs: Jobs): AnyRoute[] =>
         run: jobs.runNow,
       },
       retryFailedRecords: {
-        summary: 'Run the job, and try records again that failed in earlier runs',
+        summary: 'Run the job, and retry records that failed in earlier runs',
         answer: Job,
         status: 202,
         extension: true,
@@ -128,25 +128,25 @@ export const jobRoutes = (jobs: Jobs): AnyRoute[] =>
       },
       getJobRun: { summary: 'One run of a job', answer: JobRun, extension: true, run: jobs.getRun },
       pauseJob: {
-        summary: 'Begin no more records; those under way come to their end',
+        summary: 'Pause the job: no more records are started; records in progress are completed',
         answer: Job,
         extension: true,
         run: jobs.pauseJob,
       },
       resumeJob: {
-        summary: 'Go on where the job was paused',
+        summary: 'Resume a paused job',
         answer: Job,
         extension: true,
         run: jobs.resumeJob,
       },
       cancelJob: {
-        summary: 'End the run that is under way, or take back one that was asked for',
+        summary: 'Cancel the run in progress, or a requested run',
         answer: Job,
         extension: true,
         run: jobs.cancelJob,
       },
       createBatchTicket: {
-        summary: 'A ticket for the batch-progress socket, good for 30 seconds and one connection',
+        summary: 'A ticket for the batch-progress socket; valid for 30 seconds and one connection',
         answer: IssuedTicket,
         status: 201,
         location: socketOf,

@@ -94,7 +94,7 @@ export const Job = z
     schedule: z.object({ cron: z.string(), timezone: z.string() }).nullable(),
     concurrency: z.number().int(),
     stop_on_error_rate: z.number().nullable(),
-    key: z.string().nullable().describe('The column that tells one record from another'),
+    key: z.string().nullable().describe('The column that identifies a record'),
     retry: Retry,
     max_cost: z.number().nullable().describe('A run ends when its models cost this much'),
     max_tokens: z.number().nullable().describe('A run ends when its models used this many tokens'),
@@ -157,7 +157,7 @@ const settable = {
     .nullable()
     .optional()
     .describe(
-      'The column that tells one record from another. Records with the same input and different keys are different records',
+      'The column that identifies a record. Records with the same input and different keys are different records',
     ),
   retry: z
     .strictObject({

@@ -48,7 +48,10 @@ export function makeIndexer(options: IndexerOptions): Omit<PeriodicCheck, 'wake'
       const over = indexDocument(options, claimed, stopping.signal)
         .catch((error: unknown) => {
           if (!stopping.signal.aborted)
-            log.warn({ err: error, document_id: claimed.document_id }, 'a document is indexed later')
+            log.warn(
+              { err: error, document_id: claimed.document_id },
+              'a document could not be indexed and is tried again later',
+            )
         })
         .finally(() => {
           working.delete(claimed.workspace_id)
@@ -80,7 +83,7 @@ async function indexDocument(options: IndexerOptions, at: store.Claimed, signal:
   const work = await options.db.tenant(scope, (tx) => store.findWork(tx, at))
   if (!work) return
   try {
-    if (work.attempts > MAX_CLAIMS) throw new IndexFailure('gave_up', 'indexing was tried too often without an end')
+    if (work.attempts > MAX_CLAIMS) throw new IndexFailure('gave_up', 'indexing failed too often')
     const text = work.content ?? (await fetchText(options, at, work, signal))
     if (text !== undefined) await indexText(options, at, work, text, signal)
   } catch (error) {

@@ -88,7 +88,7 @@ export const makeKnowledgeSearch = (parts: KnowledgeNodeParts): NodeKind =>
 const notAllowed = (what = 'read it'): NodeFailure =>
   new NodeFailure(
     'knowledge_not_allowed',
-    `there is no such knowledge base, or the person this runs for may not ${what}; its owner can share it with them`,
+    `the knowledge base does not exist, or the person whose rights this execution uses may not ${what}; its owner can share it`,
     { retryable: false },
   )
 

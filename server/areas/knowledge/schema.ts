@@ -120,11 +120,11 @@ export const NewDocument = z
   })
   .refine(
     ({ text, file, dataset, url }) => [text, file, dataset, url].filter((one) => one !== undefined).length === 1,
-    'needs exactly one of text, file, dataset and url',
+    'must have exactly one of text, file, dataset and url',
   )
   .refine(({ url, crawl: wanted }) => url !== undefined || wanted === undefined, {
     path: ['crawl'],
-    message: 'needs url',
+    message: 'is allowed only with url',
   })
 export type NewDocument = z.output<typeof NewDocument>
 

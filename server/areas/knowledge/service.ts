@@ -118,14 +118,17 @@ async function embeddingOf(parts: KnowledgeParts, ctx: Context, wanted: NewEmbed
   if (credential_id == null) {
     const { installation } = parts
     if (installation === null)
-      throw invalid([{ path, message: 'is needed: the installation offers no embedding model' }])
+      throw invalid([{ path, message: 'is required: the installation offers no embedding model' }])
     if (model !== undefined && model !== installation.model)
       throw invalid([
-        { path: '/embeddings/model', message: `must be ${installation.model}, that of the installation, or absent` },
+        {
+          path: '/embeddings/model',
+          message: `must be ${installation.model} (the model of the installation) or absent`,
+        },
       ])
     return { embedding_credential_id: null, embedding_installation: true, embedding_model: installation.model }
   }
-  if (model === undefined) throw invalid([{ path: '/embeddings/model', message: 'is needed with a credential' }])
+  if (model === undefined) throw invalid([{ path: '/embeddings/model', message: 'is required with a credential' }])
   const provider = await parts.findProvider(ctx, credential_id)
   if (provider === undefined) throw unknownReference(path)
   if (provider === 'anthropic') throw invalid([{ path, message: 'is of Anthropic, which has no embedding models' }])

@@ -34,7 +34,7 @@ export function readMessage(body: Buffer, maxDepth: number): Message | Reply {
   const isId = id === undefined || typeof id === 'string' || typeof id === 'number'
   const isAnswer = method === undefined && id !== undefined
   if (jsonrpc !== '2.0' || !isId || !(isAnswer || typeof method === 'string'))
-    return rpcError(null, -32600, 'this is no message of JSON-RPC 2.0')
+    return rpcError(null, -32600, 'this is not a message of JSON-RPC 2.0')
   if (params !== undefined && !isObject(params)) return rpcError(id ?? null, -32602, 'params must be an object')
   if (isAnswer) return { id: id as Id, answered: result ?? null }
   return {

@@ -131,7 +131,7 @@ async function callTool(
     openEvents.accepts(exchange) && (progressToken !== undefined || elicits)
       ? await waitWithEvents(parts, ctx, executionId, { progressToken, elicits }, openEvents(exchange))
       : await parts.engine.waitFor(workspace_id, executionId, WAIT_QUIETLY, ctx.stepAside())
-  if (!view) return failed('The execution is gone.')
+  if (!view) return failed('The execution no longer exists.')
   const execution = await parts.views.whole(view)
   return resultOf({ ...execution, results: execution.results as Json })
 }

@@ -58,7 +58,7 @@ export function resultOf(execution: {
       content: [
         {
           type: 'text',
-          text: `The execution ${execution_id} is ${status} and goes on. Its results are not known yet.`,
+          text: `The execution ${execution_id} is ${status} and continues. Its results are not known yet.`,
         },
       ],
       structuredContent: { execution_id, status },

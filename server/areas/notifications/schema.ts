@@ -48,7 +48,7 @@ export const NewNotification = z
   })
   .refine(({ title, body }) => title !== undefined || Boolean(body?.trim()), {
     path: ['title'],
-    message: 'is needed where there is no body',
+    message: 'is required if there is no body',
   })
 
 /** Returns the title of a notification that has only a body: the first line of the body. */
@@ -80,7 +80,7 @@ export const DeleteSeveral = z
     workspace_id: ofWorkspace(),
   })
   .refine(({ notification_ids, all_read }) => (notification_ids === undefined) !== (all_read === undefined), {
-    message: 'give either notification_ids or all_read',
+    message: 'exactly one of notification_ids and all_read is required',
     path: ['notification_ids'],
   })
   .meta({ id: 'DeleteNotifications' })

@@ -63,7 +63,7 @@ const programRoutes = (): AnyRoute[] =>
       registerOAuthClient: {
         summary: 'Register a program that wants to call /mcp (RFC 7591)',
         description:
-          'JSON with `redirect_uris` (https, http on localhost, or the scheme of a program on the device) and `client_name`. The answer holds `client_id`; there is no secret. Refusals are `{error, error_description}`. A registration that nobody allows anything is forgotten after a day.',
+          'JSON with `redirect_uris` (https, http on localhost, or the scheme of a program on the device) and `client_name`. The answer holds `client_id`; there is no secret. Refusals are `{error, error_description}`. A registration that no person has allowed is deleted after a day.',
         extension: true,
         bodyKind: 'any',
         consumes: ['application/json'],
@@ -91,7 +91,7 @@ const programRoutes = (): AnyRoute[] =>
           answerWith(reply, 200, async () => exchangeToken(ctx, readForm(body, request.headers['content-type']))),
       },
       revokeOAuthToken: {
-        summary: 'Give a token back: its grant ends (RFC 7009)',
+        summary: 'Revoke a token: its grant ends (RFC 7009)',
         description: 'Form fields `token` and `client_id`. The answer is the same whether there was such a token.',
         extension: true,
         bodyKind: 'any',
@@ -125,7 +125,7 @@ const personRoutes = (): AnyRoute[] =>
         run: getAuthorizationRequest,
       },
       decideAuthorization: {
-        summary: 'Let a program call /mcp in the selected workspace, or not',
+        summary: 'Allow or deny a program to call /mcp in the selected workspace',
         description: 'In a browser session only. The program gets a code, which it exchanges within five minutes.',
         extension: true,
         body: Decision,
@@ -144,7 +144,7 @@ const personRoutes = (): AnyRoute[] =>
       },
       getOAuthGrant: { summary: 'One of these programs', extension: true, answer: OAuthGrant, run: getOAuthGrant },
       deleteOAuthGrant: {
-        summary: 'Take the permission back; the tokens of the program end at once',
+        summary: 'Withdraw the permission; the tokens of the program stop working at once',
         extension: true,
         status: 204,
         current: getOAuthGrant,

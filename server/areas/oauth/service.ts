@@ -95,7 +95,7 @@ export async function decideAuthorization(ctx: Context, { decision, ...asked }: 
   if (decision === 'deny')
     return { redirect_url: redirectWith(asked.redirect_uri, { error: 'access_denied', ...back }) }
   if ((await store.countGrants(ctx.tx, workspace_id, ctx.person.user_id)) >= MAX_GRANTS)
-    throw problem('conflict', `You let ${MAX_GRANTS} programs in already. Remove one first.`)
+    throw problem('conflict', `You have already allowed ${MAX_GRANTS} programs. Remove one first.`)
   const [grantId, code] = [newId(), newSecret('hc')]
   const grant = { grantId, clientId: client.client_id, userId: ctx.person.user_id, resource: resourceOf(base) }
   await store.insertGrant(ctx.tx, workspace_id, grant)

@@ -16,10 +16,7 @@ const figures: Record<string, [help: string, of: (seen: EngineFigures) => number
 }
 
 const counters: Record<string, [help: string, of: (counts: EngineCounts) => number]> = {
-  mended: [
-    'Disagreements between executions and what they wait for, mended by this process',
-    (counts) => counts.mended,
-  ],
+  mended: ['Inconsistent waits of executions that this process repaired', (counts) => counts.mended],
 }
 
 /**
@@ -36,7 +33,7 @@ export function addEngineFigures(
   const read = (): Promise<EngineFigures | undefined> => {
     if (known && now() - known.at < KEPT) return known.figures
     const reading = engine.figures().catch((error: Error) => {
-      log.warn({ err: error }, 'the metrics say nothing of the engine')
+      log.warn({ err: error }, 'the metrics of the engine could not be read')
       return undefined
     })
     known = { at: now(), figures: reading }
@@ -66,7 +63,7 @@ export function addEngineFigures(
     })
   new Counter({
     name: 'heddle_engine_platform_errors_total',
-    help: 'Errors of the service itself that executions met in this process; each is tried again',
+    help: 'Internal errors of the service that executions in this process encountered; each is retried',
     labelNames: ['kind'],
     registers: [registry],
     collect() {

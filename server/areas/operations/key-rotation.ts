@@ -43,7 +43,7 @@ const NewKey = z
 export const keyRotationRoutes = (keys: () => KeyService | undefined): AnyRoute[] => {
   const service = (): KeyService => {
     const found = keys()
-    if (!found) throw problem('unavailable', 'This process does not look after keys.')
+    if (!found) throw problem('unavailable', 'This process does not manage keys.')
     return found
   }
   return routes(
@@ -54,14 +54,14 @@ export const keyRotationRoutes = (keys: () => KeyService | undefined): AnyRoute[
     },
     {
       getKeyRotation: {
-        summary: 'Which key seals the secrets of the installation, and the rotation under way',
+        summary: 'The key that encrypts the secrets of the installation, and the rotation in progress',
         answer: KeyRotation,
         transaction: false,
         extension: true,
         run: async () => service().state(),
       },
       rotateKey: {
-        summary: 'Seal every secret of the installation with a new key, while the service runs',
+        summary: 'Encrypt every secret of the installation with a new key, while the service runs',
         description: 'One at a time (409 `conflict`). See docs/operating.md.',
         body: NewKey,
         answer: KeyRotation,

@@ -36,7 +36,7 @@ const EngineHealth = z
         }),
       )
       .describe(
-        'Executions that are neither at work nor wait for exactly what is there to wait for, the first hundred. What is found here is mended within a minute',
+        'Inconsistent executions: neither running nor waiting correctly, the first hundred. They are repaired within a minute',
       ),
   })
   .meta({ id: 'EngineHealth' })
@@ -134,15 +134,16 @@ export function operationRoutes({ engine }: { engine: Pick<Engine, 'health' | 'r
     },
     {
       getEngineHealth: {
-        summary: 'Queue, workers, parked and poison executions, and any that nobody accounts for',
+        summary: 'Queue, workers, parked and poison executions, and inconsistent executions',
         answer: EngineHealth,
         transaction: false,
         extension: true,
         run: getEngineHealth,
       },
       releaseExecution: {
-        summary: 'Let an execution run again that is parked after five crashes',
-        description: 'One that is not parked so is 409. Recorded in the audit log of its workspace.',
+        summary: 'Release an execution that is parked after five crashes',
+        description:
+          'An execution that is not parked after crashes gives 409. Recorded in the audit log of its workspace.',
         answer: ReleasedExecution,
         status: 202,
         transaction: false,
@@ -150,8 +151,9 @@ export function operationRoutes({ engine }: { engine: Pick<Engine, 'health' | 'r
         run: releaseExecution,
       },
       trustWorkspace: {
-        summary: 'Let a workspace mail people outside without the daily limit, or no longer',
-        description: 'Recorded in the audit log of the workspace. The quota `mails_per_minute` holds for everybody.',
+        summary: 'Set whether a workspace may mail people outside without the daily limit',
+        description:
+          'Recorded in the audit log of the workspace. The quota `mails_per_minute` applies to every workspace.',
         body: z.strictObject({ trusted: z.boolean() }),
         answer: WorkspaceTrust,
         transaction: false,

@@ -126,7 +126,7 @@ export function makeAllowances({ db, log, quotasOf, cpuSecondsPerMinute, now = D
     try {
       await addUsage(db, all)
     } catch (error) {
-      log.debug({ err: error }, 'usage was not written; it is tried again')
+      log.debug({ err: error }, 'usage could not be stored; it is tried again')
       for (const { workspaceId } of all) known.forget(workspaceId)
       throw error
     } finally {

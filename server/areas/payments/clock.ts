@@ -96,7 +96,7 @@ export function makeBillingClock({ db, log, clock, cache, builtin, stripe }: Clo
       let running: Promise<unknown> = Promise.resolve()
       const tick = (): void => {
         running = runBillingClock(clock.now()).catch((error: unknown) =>
-          log.error({ err: error }, 'the billing clock failed; it goes on at its next tick'),
+          log.error({ err: error }, 'the billing clock failed; it is tried again at the next tick'),
         )
       }
       const timer = setInterval(tick, TICK)

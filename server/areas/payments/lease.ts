@@ -39,7 +39,7 @@ export function makeLeases(db: Database, provider: ProviderName) {
       const deadline = performance.now() + WAIT_AT_MOST
       while ((await take(workspaceId, holder)) === 0) {
         if (performance.now() > deadline)
-          throw problem('unavailable', 'Another change of the billing data is under way. Try again.', {
+          throw problem('unavailable', 'Another change of the billing data is in progress. Try again.', {
             retryAfterS: 5,
           })
         await wait(20 + Math.random() * 40)

@@ -102,7 +102,7 @@ export function makePlans() {
           (patch.interval ?? before.interval) !== before.interval ||
           (patch.usage_prices !== undefined && !isDeepStrictEqual(patch.usage_prices, before.usage_prices))
         if (price && (await hasSubscribers(tx, plan_id)))
-          throw problem('plan_in_use', 'Its price cannot change while somebody pays it. Make a new plan instead.')
+          throw problem('plan_in_use', 'The price of a plan with subscribers cannot change. Create a new plan instead.')
         const plan = await tx.row<Plan>(
           `update plans set name = coalesce($2, name), amount = coalesce($3, amount), currency = coalesce($4, currency),
              "interval" = coalesce($5, "interval"), quotas = coalesce($6::jsonb, quotas), features = coalesce($7::jsonb, features),

@@ -24,7 +24,7 @@ const findLive = ({ provider }: Deps, ctx: Context): Promise<store.SubscriptionR
 
 async function requireLive(deps: Deps, ctx: Context): Promise<store.SubscriptionRow> {
   const subscription = await findLive(deps, ctx)
-  if (!subscription) throw problem('no_subscription', 'Make one with POST /api/payments/subscriptions.')
+  if (!subscription) throw problem('no_subscription', 'Create one with POST /api/payments/subscriptions.')
   return subscription
 }
 
@@ -133,7 +133,7 @@ export async function createSubscription(
     await deps.cache.refresh(change.customer.workspaceId)
     deps.quotas.forget(change.customer.workspaceId)
     const made = await findLive(deps, ctx)
-    if (!made) throw problem('provider_unavailable', 'The subscription did not come to be. Try again.')
+    if (!made) throw problem('provider_unavailable', 'The subscription could not be created. Try again.')
     await audit(ctx, 'billing.subscribed', made)
     return shown(made)
   }

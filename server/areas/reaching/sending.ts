@@ -101,7 +101,8 @@ export async function sendReachMessage(parts: SendingParts, taken: Taken): Promi
   } catch (error) {
     if (!(error instanceof MailFailure) && !(error instanceof ChannelFailure)) throw error
     const mayWorkLater = error.retryable || error.code === 'quota_exceeded'
-    if (!mayWorkLater) log.warn({ err: error, workspace_id: taken.workspace_id }, 'a message to a person was not sent')
+    if (!mayWorkLater)
+      log.warn({ err: error, workspace_id: taken.workspace_id }, 'a message to a person could not be sent')
     const wait = Math.min(30 * 2 ** ready.message.attempts, MAX_WAIT_S)
     await db.tenant(scopeOf(taken), (tx) =>
       mayWorkLater ? store.delay(tx, ready.message, wait) : store.markDone(tx, ready.message),

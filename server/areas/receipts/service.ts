@@ -37,7 +37,7 @@ export async function getReceipt(
   const view = await deps.engine.readExecution(workspaceId, execution_id)
   if (!view) throw problem('not_found')
   if (!hasFinished(view))
-    throw problem('conflict', 'The execution has not ended yet. Its receipt is made from its end on.')
+    throw problem('conflict', 'The execution has not ended yet. Its receipt is available after it ends.')
   if (view.seq > MAX_EVENTS)
     throw problem('answer_too_large', `The journal has ${view.seq} events; a receipt has at most ${MAX_EVENTS}.`)
   const { gates, version } = await ctx.db.tenant(scopeOf(ctx), async (tx) => ({

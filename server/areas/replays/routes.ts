@@ -23,7 +23,7 @@ export const replayRoutes = (deps: ReplayDependencies): AnyRoute[] =>
     },
     {
       createReplay: {
-        summary: 'Hold a version against past runs of its workflow',
+        summary: 'Replay past runs of a workflow with a version',
         description:
           'Nothing is sent. Effects are answered from what the runs recorded for the same node and arguments, and else mocked and reported; answers of people are used where the question is the same.',
         body: NewReplay,

@@ -35,7 +35,7 @@ export function makeReplayRunner(options: RunnerOptions): PeriodicCheck {
 
   const periodicCheck = makePeriodicCheck({
     check,
-    onError: (error) => log.warn({ err: error }, 'replays are looked at again in a second'),
+    onError: (error) => log.warn({ err: error }, 'replays could not be read; trying again in a second'),
   })
   return {
     ...periodicCheck,
@@ -67,7 +67,7 @@ export async function driveSlice(
     await db.tenant(scope, (tx) => store.writeSlice(tx, claimed, judged))
   } catch (error) {
     log.error({ err: error, replay_id: claimed.replay_id }, 'a replay failed')
-    const message = 'The replay failed for a reason on our side. Start it again.'
+    const message = 'The replay failed because of an internal error. Start it again.'
     await db.tenant(scope, (tx) => store.failReplay(tx, claimed, { code: 'internal', message }))
   }
 }

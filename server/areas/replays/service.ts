@@ -57,8 +57,7 @@ export async function createReplay(
 ): Promise<Replay> {
   await requireVersion(ctx, { workflow_id, version_id })
   const { workspace_id } = ctx.workspace
-  if (execution_ids && filter)
-    throw invalid([{ path: '/execution_ids', message: 'cannot be given together with filter' }])
+  if (execution_ids && filter) throw invalid([{ path: '/execution_ids', message: 'cannot be combined with filter' }])
   if ((await store.countLive(ctx.tx, workspace_id)) >= MAX_LIVE)
     throw problem('conflict', `${MAX_LIVE} replays of the workspace are not finished yet. Wait for one, or cancel it.`)
   const ids = execution_ids ? [...new Set(execution_ids)] : null
@@ -69,7 +68,7 @@ export async function createReplay(
   })
   if (ids) refuseUnknown(execution_ids ?? [], new Set(chosen))
   if (chosen.length === 0)
-    throw problem('conflict', 'No past run of the workflow fits. Run it first, or widen the filter.')
+    throw problem('conflict', 'No past run of the workflow matches. Run it first, or widen the filter.')
   const made = await store.insertReplay(ctx.tx, workspace_id, {
     replay_id: newId(),
     workflow_id,

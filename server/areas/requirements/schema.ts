@@ -19,7 +19,7 @@ export const isTimeZone = (text: string): boolean => {
 /** The language of a person or of an assistant. Texts that no language model writes are in this language. */
 export const languageTag = z
   .string()
-  .regex(/^[A-Za-z0-9-]{2,35}$/, 'is no language tag')
+  .regex(/^[A-Za-z0-9-]{2,35}$/, 'is not a language tag')
   .meta({ examples: ['de-CH'] })
 
 export const timeZone = z

@@ -29,7 +29,7 @@ export function makeRequirements(options: { extract: ExtractValues; system: Read
   async function wantedBy(ctx: Context, body: ExtractRequirements): Promise<Requirement[]> {
     const { requirements, workflow_id } = body
     if ((requirements === undefined) === (workflow_id === undefined))
-      throw invalid([{ path: '/requirements', message: 'give either requirements or workflow_id' }])
+      throw invalid([{ path: '/requirements', message: 'exactly one of requirements and workflow_id is required' }])
     if (workflow_id !== undefined) return requirementsOf(await inputsOf(ctx, workflow_id))
     const wanted = requirements!.map((each): Requirement => {
       const { name, description, schema, required } = typeof each === 'string' ? { name: each } : { ...each }
@@ -43,7 +43,7 @@ export function makeRequirements(options: { extract: ExtractValues; system: Read
     refuse(
       wanted.flatMap(({ name, schema }, position) => [
         ...(wanted.findIndex((other) => other.name === name) < position
-          ? [{ path: `/requirements/${position}`, message: `is the second one called ${JSON.stringify(name)}` }]
+          ? [{ path: `/requirements/${position}`, message: `duplicates the name ${JSON.stringify(name)}` }]
           : []),
         ...(schema ? checkSchema(schema, `/requirements/${position}/schema`) : []),
       ]),

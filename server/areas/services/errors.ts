@@ -74,7 +74,7 @@ export function makeServiceErrors({ db, log }: { db: Database; log: Logger }) {
     try {
       await db.appPool.query('select add_service_errors($1, $2)', [JSON.stringify(taken), KEPT])
     } catch (error) {
-      log.warn({ err: error, errors: taken.length }, 'failures of services were not written')
+      log.warn({ err: error, errors: taken.length }, 'failures of services could not be stored')
     }
   }
   const { stop } = writePeriodically(FLUSH_EVERY, write)

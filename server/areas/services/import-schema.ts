@@ -13,7 +13,7 @@ const address = () =>
 
 const baseUrl = () =>
   address()
-    .refine((text) => !/[?#]/.test(text), 'has no query and no fragment')
+    .refine((text) => !/[?#]/.test(text), 'must not have a query or a fragment')
     .transform((text) => text.replace(/\/+$/, ''))
 
 export const ImportRequest = z
@@ -59,7 +59,7 @@ export const ImportRequest = z
         z
           .string()
           .max(1_000)
-          .regex(/^[^\0]*$/, 'holds no NUL'),
+          .regex(/^[^\0]*$/, 'must not contain NUL characters'),
       )
       .max(30)
       .optional()
@@ -68,12 +68,12 @@ export const ImportRequest = z
       .record(
         z
           .string()
-          .regex(ENVIRONMENT_NAME, 'is no name of a variable')
-          .refine((name) => !isReservedName(name), 'is a variable that the wall keeps for itself'),
+          .regex(ENVIRONMENT_NAME, 'is not a valid name of a variable')
+          .refine((name) => !isReservedName(name), 'is reserved for the isolation of the program'),
         z
           .string()
           .max(4_000)
-          .regex(/^[^\0]*$/, 'holds no NUL'),
+          .regex(/^[^\0]*$/, 'must not contain NUL characters'),
       )
       .refine((values) => Object.keys(values).length <= 50, 'has at most 50 variables')
       .optional()
@@ -87,7 +87,7 @@ export const ImportRequest = z
   .refine(
     ({ document, url, mcp_url, mcp_package, piece }) =>
       [document, url, mcp_url, mcp_package, piece].filter((one) => one !== undefined).length === 1,
-    { message: 'give one of document, url, mcp_url, mcp_package and piece', path: ['document'] },
+    { message: 'exactly one of document, url, mcp_url, mcp_package and piece is required', path: ['document'] },
   )
   .refine(
     ({ mcp_url, mcp_package, credential_id, base_url }) =>

@@ -210,7 +210,8 @@ async function requireRoom(
 ): Promise<store.ImportedRow | undefined> {
   const { workspace_id } = ctx.workspace
   const present = await store.findImported(tx, workspace_id, service)
-  if (present && !replace) throw problem('already_exists', `There is a service "${service}"; send "replace": true.`)
+  if (present && !replace)
+    throw problem('already_exists', `A service "${service}" already exists; send "replace": true to replace it.`)
   if (present) requireMay(ctx, present)
   const others = await store.countOthers(tx, workspace_id, service)
   if (others.services >= MAX_SERVICES)
@@ -223,7 +224,7 @@ async function requireRoom(
 /** Workflows of other people may call the service, so only its creator and owners of the workspace may change it. */
 function requireMay(ctx: Context, { created_by }: store.ImportedRow): void {
   if (created_by !== ctx.person.user_id && ctx.workspace.role !== 'owner')
-    throw problem('forbidden', 'A service is changed by the person who imported it and by owners of the workspace.')
+    throw problem('forbidden', 'Only the person who imported a service and owners of the workspace may change it.')
 }
 
 export async function requireMayDelete(ctx: Context, { service }: { service: string }): Promise<store.ImportedRow> {

@@ -42,7 +42,9 @@ export async function listServiceOptions(
   const own = await fillValues(options.args ?? {}, given, NO_FILES)
   const missing = (action.args_schema.required as string[]).filter((name) => own[name] === undefined)
   if (missing.length > 0)
-    throw invalid(missing.map((name) => ({ path: `/args/${name}`, message: 'choose this first' })))
+    throw invalid(
+      missing.map((name) => ({ path: `/args/${name}`, message: 'is required before the choices can be listed' })),
+    )
   const credential =
     input.credential_id === undefined ? undefined : await openForCaller(openFor, ctx, input.credential_id)
   const args = { ...own, ...(action.paginate && { max_items: MAX_OPTIONS }) }

@@ -192,7 +192,9 @@ test('options are read with the credential of the caller', async () => {
   expect(refused.status).toBe(422)
   expect(refused.body.code).toBe('unknown_reference')
   const missing = await ask(world.owner, { options: 'labels', args: { site }, credential_id: credentialId })
-  expect(missing.body.errors).toEqual([{ path: '/args/project', message: 'choose this first' }])
+  expect(missing.body.errors).toEqual([
+    { path: '/args/project', message: 'is required before the choices can be listed' },
+  ])
   answers = [{ status: 403, body: { message: 'Forbidden' } }]
   const failed = await ask(world.owner, { options: 'projects', args: { site }, credential_id: credentialId })
   expect([failed.status, failed.body.detail]).toEqual([422, 'GitLab answered 403: Forbidden'])

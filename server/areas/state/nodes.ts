@@ -21,7 +21,7 @@ const look: Pick<NodeDescriptor, 'kind' | 'group' | 'icon' | 'colour' | 'ports'>
 
 const placeOf = ({ workspaceId, workflowId, args }: NodeCall): StateAt => {
   if (workflowId === null)
-    throw new NodeFailure('state_unavailable', 'only a workflow has a state; this run belongs to none', {
+    throw new NodeFailure('state_unavailable', 'only workflows have state; this run does not belong to a workflow', {
       retryable: false,
     })
   return { workspaceId, workflowId, key: String(args.key) }

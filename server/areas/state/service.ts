@@ -89,7 +89,7 @@ export const writeState = (
     if (value === null && !present) return { version: 0 }
     const version = present?.version ?? 0
     if (ifVersion !== undefined && ifVersion !== version) {
-      const message = `"${key}" has version ${version} and not ${ifVersion}: another run has changed it`
+      const message = `"${key}" has version ${version}, not ${ifVersion}: another run changed it`
       throw refused('state_conflict', message, { version })
     }
     if (value === null) {

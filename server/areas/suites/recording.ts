@@ -44,7 +44,7 @@ function recordKind(kind: NodeKind, db: Database): NodeKind {
       .tenant({ workspaceId: call.workspaceId, userId: null }, (tx) =>
         store.putRecording(tx, call.workspaceId, suiteId, recording),
       )
-      .catch((error: unknown) => call.log.warn({ err: error }, 'an answer was not recorded for its suite'))
+      .catch((error: unknown) => call.log.warn({ err: error }, 'an answer could not be recorded for its suite'))
   }
   return {
     ...kind,

@@ -89,10 +89,10 @@ async function checkService(
   const path = `/tools/${at}`
   const found = isImportedName(tool.service) ? await findImported(workspaceId, tool.service, tool.action) : undefined
   const service = found?.service ?? catalogue.get(tool.service)
-  if (!service) return [{ path: `${path}/service`, message: 'is no service of the catalogue, or has no such action' }]
+  if (!service) return [{ path: `${path}/service`, message: 'is not a known service, or does not have this action' }]
   const action = service.actions.get(tool.action)
-  if (!action) return [{ path: `${path}/action`, message: `is no action of ${service.title}` }]
-  if (action.save) return [{ path: `${path}/action`, message: 'gives a file, which a conversation cannot take' }]
+  if (!action) return [{ path: `${path}/action`, message: `is not an action of ${service.title}` }]
+  if (action.save) return [{ path: `${path}/action`, message: 'returns a file, which a conversation cannot use' }]
   if (needsCredential(service) && tool.credential_id === undefined)
     return [{ path: `${path}/credential_id`, message: `is required: ${service.title} needs a credential` }]
   const properties = action.args_schema.properties
@@ -100,6 +100,6 @@ async function checkService(
   return (['fixed', 'allowed'] as const).flatMap((kind) =>
     Object.keys(tool.arguments?.[kind] ?? {})
       .filter((name) => !Object.hasOwn(known, name))
-      .map((name) => ({ path: `${path}/arguments/${kind}/${name}`, message: 'is no argument of the action' })),
+      .map((name) => ({ path: `${path}/arguments/${kind}/${name}`, message: 'is not an argument of the action' })),
   )
 }

@@ -134,16 +134,19 @@ function errorsIn(
   const types = new Map(nodes.map(({ id, type }) => [id, type]))
   const errors: FieldError[] = []
   if (node_id !== undefined && until !== undefined)
-    errors.push({ path: '/until', message: 'cannot be given together with node_id' })
+    errors.push({ path: '/until', message: 'cannot be combined with node_id' })
   for (const [path, id] of [
     ['/node_id', node_id],
     ['/until', until],
   ] as const)
-    if (id !== undefined && !types.has(id)) errors.push({ path, message: 'names no node of the definition' })
+    if (id !== undefined && !types.has(id)) errors.push({ path, message: 'is not a node of the definition' })
   for (const id of Object.keys(pinned)) {
-    if (!types.has(id)) errors.push({ path: `/pinned/${id}`, message: 'names no node of the definition' })
+    if (!types.has(id)) errors.push({ path: `/pinned/${id}`, message: 'is not a node of the definition' })
     if (types.get(id) === 'branch')
-      errors.push({ path: `/pinned/${id}`, message: 'is a branch, which decides anew; pin the nodes before it' })
+      errors.push({
+        path: `/pinned/${id}`,
+        message: 'is a branch, which is always evaluated; pin the nodes before it instead',
+      })
   }
   if (jsonSize(pinned as Json, MAX_PINNED_BYTES) > MAX_PINNED_BYTES)
     errors.push({ path: '/pinned', message: 'must be at most 4 MiB' })

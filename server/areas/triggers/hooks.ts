@@ -65,7 +65,7 @@ export async function serveHook(parts: HookParts, due: Due): Promise<void> {
     else if (error instanceof NodeFailure)
       await fail({ error: error.message.slice(0, 1_000), inS: Math.max(NOT_NOW_S, error.retryAfterS ?? 0) })
     else {
-      const why = 'The vendor could not be asked because of a problem on our side.'
+      const why = 'The vendor could not be called because of an internal error.'
       await fail({ error: why, inS: NOT_NOW_S }).catch(() => {})
       throw error
     }
@@ -119,7 +119,7 @@ async function serveEvents(look: Look): Promise<Partial<hooks.Settled>> {
         isLast ? hooks.endEvent(tx, workspace_id, event.event_id) : hooks.noteAttempt(tx, workspace_id, event.event_id),
       )
       if (!isLast) throw error
-      lost = `An event started nothing: ${error.message}`.slice(0, 1_000)
+      lost = `An event could not start an execution: ${error.message}`.slice(0, 1_000)
     }
   }
   return { error: lost, ...(events.length === AT_ONCE && { inS: 0 }) }
@@ -135,7 +135,7 @@ async function startItems(
 ): Promise<void> {
   const { parts, due, row, within } = look
   const workspaceId = due.workspace_id
-  if (items.length > MAX_ITEMS) throw new Unfit(`the piece gave more than ${MAX_ITEMS} items`)
+  if (items.length > MAX_ITEMS) throw new Unfit(`the piece returned more than ${MAX_ITEMS} items`)
   const unfit = inputError(look, items)
   if (unfit !== null) throw new Unfit(unfit)
   let allowed = 0

@@ -188,7 +188,7 @@ async function pollPiece(taken: Taken, service: Service, trigger: PieceTrigger, 
   const kept = Object.entries({ ...row.store, ...written }).filter(([, value]) => value !== null)
   const error =
     items.length > MAX_PIECE_ITEMS
-      ? `The piece gave more than ${MAX_PIECE_ITEMS} items.`
+      ? `The piece returned more than ${MAX_PIECE_ITEMS} items.`
       : inputError(
           taken,
           items.map((item) => ({ item })),

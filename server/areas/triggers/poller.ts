@@ -37,7 +37,7 @@ export function makePoller({ log, ...parts }: PollParts & HookParts & { log: Log
     const shares = { limit, ofWorkspace: MAX_PER_WORKSPACE, ofService: MAX_PER_SERVICE }
     for (const due of await listDueWork(db, kind, shares, [...underWay.keys()])) {
       const over = work(due)
-        .catch((error: unknown) => log.error({ err: error, due }, 'a trigger could not be looked at'))
+        .catch((error: unknown) => log.error({ err: error, due }, 'a trigger could not be polled'))
         .finally(() => {
           underWay.delete(due)
           looking.wake()

@@ -57,7 +57,7 @@ export async function receiveEvent(parts: ReceiveParts, ctx: Context, call: Call
     payload: withoutProof(called.hook, payloadOf(seen, content.raw_body)),
   }
   const outcome = await within((tx) => hooks.keepEvent(tx, hook.workspaceId, hook.triggerId, event, MAX_WAITING))
-  if (outcome === 'full') throw problem('queue_full', `At most ${MAX_WAITING} events of a trigger wait.`)
+  if (outcome === 'full') throw problem('queue_full', `At most ${MAX_WAITING} events of a trigger can wait.`)
   accept(reply)
 }
 

@@ -89,7 +89,7 @@ export function makeDeliveries({ db, log }: { db: Database; log: Logger }) {
     for (const { of, rows } of all)
       await db
         .tenant({ workspaceId: of.workspace_id, userId: null }, (tx) => insert(tx, of, rows))
-        .catch((error: unknown) => log.debug({ err: error }, 'deliveries of a webhook were not noted'))
+        .catch((error: unknown) => log.debug({ err: error }, 'deliveries of a webhook could not be recorded'))
   }
   const flush = (): Promise<void> => {
     flushing ??= write().finally(() => {

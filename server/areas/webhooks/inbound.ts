@@ -107,7 +107,7 @@ async function receive(
   const signed = files ? undefined : signedChallenge(token, body)
   if (signed) return { answer: challengeReply(signed) }
   if (!token.methods.includes(request.method))
-    throw problem('method_not_allowed', `This token takes ${token.methods.join(', ')}.`)
+    throw problem('method_not_allowed', `This token accepts only ${token.methods.join(', ')}.`)
   parts.tokens.noteInboundUse(token.token_id)
   const executionId = newId()
   const read = { parts, ctx, token, executionId }

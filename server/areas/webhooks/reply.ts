@@ -52,7 +52,7 @@ const failedRun = ({ execution_id, status }: Pick<ExecutionView, 'execution_id' 
   problem('run_failed', `The run ${toWire('exe', execution_id)} ended as ${status}.`)
 
 const late = (token: InboundToken) =>
-  problem('respond_timeout', `The workflow gave no answer within ${token.respond_timeout_s} s. It goes on.`)
+  problem('respond_timeout', `The workflow did not respond within ${token.respond_timeout_s} s. It continues to run.`)
 
 /** Returns the `http.respond` nodes at the top level of the executed version. */
 async function respondNodes({ db }: ReplyParts, { workspace_id, version_id }: InboundToken): Promise<Set<string>> {

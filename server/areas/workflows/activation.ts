@@ -47,7 +47,7 @@ async function askSuite(proofs: Proofs, tx: Tx, of: Version, rule: ActivationRul
   const isGood = found.score >= min_score
   return {
     report,
-    message: isGood ? null : `The suite passed ${percent(found.score)}, and ${percent(min_score)} is asked for.`,
+    message: isGood ? null : `The suite passed ${percent(found.score)}, but ${percent(min_score)} is required.`,
   }
 }
 
@@ -63,7 +63,9 @@ async function askReplay(proofs: Proofs, tx: Tx, of: Version, rule: ActivationRu
   const isGood = found.different <= max_different
   return {
     report,
-    message: isGood ? null : `${found.different} past runs would be different, and ${max_different} may be.`,
+    message: isGood
+      ? null
+      : `${found.different} past runs would be different, but at most ${max_different} are allowed.`,
   }
 }
 

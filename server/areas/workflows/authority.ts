@@ -89,7 +89,7 @@ async function requireRole(
       : `the person it acts for is a ${principal.role} of the workspace`
   throw new NodeFailure(
     `${noun}_not_allowed`,
-    `${descriptor.title}: this needs the role ${least}, and ${who}. Somebody who may use the ${noun} must activate the version.`,
+    `${descriptor.title}: this needs the role ${least}, and ${who}. A person who may use the ${noun} must activate the version.`,
     { retryable: false },
   )
 }

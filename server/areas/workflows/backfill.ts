@@ -43,7 +43,7 @@ export async function backfillSchedule(
   const { workspace_id } = ctx.workspace
   const { schedule, target } = await findBackfilled(ctx, { workflow_id, schedule_id })
   if (from >= to) throw invalid([{ path: '/to', message: 'must be after from' }])
-  if (to > schedule.now) throw invalid([{ path: '/to', message: 'must not lie in the future' }])
+  if (to > schedule.now) throw invalid([{ path: '/to', message: 'must not be in the future' }])
   const times = timesBetween({ ...schedule, anchor: schedule.created_at }, from, to, MAX_TIMES)
   if (times.length > MAX_TIMES)
     throw invalid([{ path: '/from', message: `holds more than ${MAX_TIMES} times; take a shorter span` }])

@@ -97,7 +97,7 @@ export function makeWorkflowPorts(options: {
     if (!(await mayStart(workspaceId, wanted.executionId, row.workflow_id)))
       throw new NodeFailure(
         'workflow_not_allowed',
-        `this run acts for somebody who may not run "${row.name}"; its owner can add them as a member`,
+        `this run uses the rights of a person who may not run "${row.name}"; its owner can add them as a member`,
         { retryable: false },
       )
     if (row.activation_required)

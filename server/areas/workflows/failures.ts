@@ -106,7 +106,7 @@ export function makeFailures(options: {
     })
     return allowed
       ? reasonAgainst(quota, workspaceId)
-      : `The execution acted for somebody who may not run "${handler.name}".`
+      : `The execution used the rights of a person who may not run "${handler.name}".`
   }
 
   return async (execution: EndedExecution): Promise<void> => {

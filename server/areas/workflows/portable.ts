@@ -71,7 +71,7 @@ export async function exportWorkflow(
     } else if (name === undefined) {
       warnings.push({
         path,
-        message: `What ${id} names is gone or hidden from you: it stays an id and will not be found.`,
+        message: `${id} was deleted, or you may not see it: the document keeps the id, which an import cannot resolve.`,
       })
     } else {
       const kind = nameKinds[prefix as NamedPrefix]
@@ -165,7 +165,7 @@ export async function importWorkflow(parts: PortableParts, ctx: Context, input: 
       })
     : undefined
   if (input.expected_version_id !== undefined && (active?.version_id ?? null) !== input.expected_version_id)
-    throw problem('precondition_failed', 'The active version is another one than expected. Export it again first.')
+    throw problem('precondition_failed', 'The active version is not the expected one. Export it again first.')
   const fields = { name, description, settings: parsed.data }
   const isRenamed = present !== undefined && differs(fields, present)
   const warnings = await warnOfUnknownVariables(ctx.tx, ctx.workspace.workspace_id, checked)

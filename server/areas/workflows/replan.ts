@@ -53,5 +53,5 @@ export async function replanAfterPutBack(db: Database, log: Logger, plans: Plans
   if (!rows[0]?.back) return
   const moved = await replanAll(db, plans)
   await db.appPool.query('select accept_clock($1)', [plans.name])
-  log.warn({ plans: plans.name, moved }, "the database's clock was put back; what was planned by it is planned anew")
+  log.warn({ plans: plans.name, moved }, 'the clock of the database was set back; schedules are planned again')
 }

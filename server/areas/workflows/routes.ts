@@ -97,7 +97,7 @@ const definitionRoutes = ({ workflows, portable, registry, palette }: WorkflowPa
         run: workflows.updateWorkflow,
       },
       pauseWorkflow: {
-        summary: 'Pause a workflow: nothing of it begins, and what is asked for waits',
+        summary: 'Pause a workflow: no executions start, and new requests wait',
         description:
           'Runs that have begun go on. Whatever starts it (a person, a webhook, a schedule, a job) is accepted, and runs at resume.',
         answer: Workflow,
@@ -105,7 +105,7 @@ const definitionRoutes = ({ workflows, portable, registry, palette }: WorkflowPa
         run: workflows.pauseWorkflow,
       },
       resumeWorkflow: {
-        summary: 'Let a paused workflow go on: what waits begins, as its settings allow',
+        summary: 'Resume a paused workflow: waiting executions start, as its settings allow',
         answer: Workflow,
         extension: true,
         run: workflows.resumeWorkflow,

@@ -48,7 +48,7 @@ const DUE = `select s.workflow_id, s.cron, s.every_s, s.at, s.timezone, coalesce
   left join workflow_versions v on v.workspace_id = s.workspace_id and v.workflow_id = s.workflow_id and v.active
   where s.workspace_id = $1 and s.schedule_id = $2 and s.next_run_at <= now() for update of s skip locked`
 
-const STILL_RUNNING = 'The run before had not ended, so this time was left out.'
+const STILL_RUNNING = 'The previous run had not ended, so this time was skipped.'
 
 /** Starts due schedules. It is woken when a schedule is changed in this process. */
 export function makeScheduler(options: { db: Database; log: Logger; quota: Quota }): PeriodicCheck {
@@ -164,5 +164,5 @@ function reasonNotToStart(row: Row): string | null {
   if (row.activation_required) return ACTIVATION_REQUIRED
   if (row.version_id === null) return 'The workflow has no active version.'
   const [issue] = validateJson(row.inputs ?? true, row.input ?? {})
-  return issue ? `The input no longer fits the workflow: ${issue.path} ${issue.message}` : null
+  return issue ? `The input no longer matches the workflow: ${issue.path} ${issue.message}` : null
 }

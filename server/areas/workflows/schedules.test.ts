@@ -160,7 +160,7 @@ describe('a schedule that is due', () => {
 
   test.each([
     { overlap: 'allow', running: 2, error: null },
-    { overlap: 'skip', running: 1, error: 'The run before had not ended, so this time was left out.' },
+    { overlap: 'skip', running: 1, error: 'The previous run had not ended, so this time was skipped.' },
     { overlap: 'cancel', running: 1, error: null },
   ])('with overlap $overlap has $running executions after the second start', async ({ overlap, running, error }) => {
     const workflow = await make(asking)

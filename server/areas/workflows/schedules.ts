@@ -82,7 +82,7 @@ async function plan(
 ): Promise<Date | null> {
   const { cron, every_s, at, timezone, enabled } = fields
   const given = [cron, every_s, at].filter((value) => value !== null).length
-  if (given !== 1) throw invalid([{ path: '/cron', message: 'give exactly one of cron, every_s and at' }])
+  if (given !== 1) throw invalid([{ path: '/cron', message: 'exactly one of cron, every_s and at is required' }])
   checkTimezone(timezone, '')
   if (cron !== null) checkCron(cron, timezone, '')
   const now = await databaseNow(tx)

@@ -180,7 +180,7 @@ export async function updateWorkflow(
   const wanted = members === undefined ? undefined : (members ?? []).filter(({ user_id }) => user_id !== owner)
   const isShared = wanted !== undefined || teams !== undefined
   if (owner !== ctx.person.user_id && (isShared || (owner_id !== undefined && owner_id !== owner)))
-    throw problem('forbidden', 'Only the owner says who may use the workflow, and who owns it.')
+    throw problem('forbidden', 'Only the owner may change the members and the owner of the workflow.')
   await checkPeople(ctx, wanted)
   await checkShares(ctx.tx, workspaceId, teams)
   await checkSettings(deps, ctx, patch.settings, present)
@@ -224,7 +224,7 @@ export async function deleteWorkflow(
   if (live.length > 0 && !cancel_runs) {
     throw problem(
       'runs_live',
-      `${live.length} of its executions are live. Wait for them, or repeat with ?cancel_runs=true.`,
+      `${live.length} of its executions have not ended. Wait for them, or repeat with ?cancel_runs=true.`,
     )
   }
   await store.markDeleted(ctx.tx, workspaceId, workflow_id)

@@ -35,7 +35,7 @@ export async function offerTo(
   if (!receiver) throw unknownReference(path)
   if (user_id === ctx.person.user_id) throw invalid([{ path, message: 'owns the workflow already' }])
   if (receiver.role !== 'owner' && receiver.role !== 'member')
-    throw invalid([{ path, message: `is a ${receiver.role} of the workspace, who can own no workflow` }])
+    throw invalid([{ path, message: `is a ${receiver.role} of the workspace, who cannot own workflows` }])
   const present = await store.findTransfer(ctx.tx, workspace_id, workflow_id)
   if (present?.to_user_id === user_id) {
     ctx.status(200)
@@ -44,7 +44,7 @@ export async function offerTo(
   if (present)
     throw problem(
       'conflict',
-      'The workflow is offered to somebody else. Take that offer back first (DELETE …/transfer).',
+      'The workflow is already offered to another person. Withdraw that offer first (DELETE …/transfer).',
     )
   await store.insertTransfer(ctx.tx, workspace_id, { workflowId: workflow_id, from: ctx.person.user_id, to: user_id })
   const transfer = (await store.findTransfer(ctx.tx, workspace_id, workflow_id))!
@@ -88,7 +88,7 @@ export async function acceptTransfer(ctx: Context, { workflow_id }: ById): Promi
   const { workspace_id } = ctx.workspace
   const transfer = await takeOffer(ctx, workflow_id)
   if (ctx.workspace.role !== 'owner' && ctx.workspace.role !== 'member')
-    throw problem('forbidden', `A ${ctx.workspace.role} of the workspace can own no workflow.`)
+    throw problem('forbidden', `A ${ctx.workspace.role} of the workspace cannot own workflows.`)
   await store.giveTo(ctx.tx, workspace_id, workflow_id, ctx.person.user_id)
   await store.deleteTransfer(ctx.tx, workspace_id, workflow_id)
   await audit(ctx, 'workflow.transferred', transfer)
@@ -127,7 +127,7 @@ async function takeOffer(ctx: Context, workflow_id: string): Promise<store.Trans
   return getOffer(ctx, { workflow_id })
 }
 
-const noTransfer = () => problem('not_found', 'The workflow is not offered to anybody, or not to you.')
+const noTransfer = () => problem('not_found', 'The workflow is not offered to you.')
 
 const audit = (ctx: Context, action: string, { workflow_id, from_user_id, to_user_id }: store.TransferRow) =>
   recordAudit(ctx, ctx.tx, {

@@ -76,7 +76,7 @@ export function makeWorkspaces() {
         await requireCompany(ctx, patch.company_id)
       }
       if (settings?.require_second_factor && !(await store.hasSecondFactor(ctx.tx, ctx.person.user_id)))
-        throw problem('conflict', 'Set up a second factor for yourself first; you would lock yourself out.')
+        throw problem('conflict', 'Set up a second factor for yourself first; otherwise you would lock yourself out.')
       await enterWorkspace(ctx.tx, workspace_id)
       await store.updateWorkspace(ctx.tx, workspace_id, { ...patch, ...settings })
       const after = await getWorkspace(ctx, { workspace_id })
@@ -107,7 +107,10 @@ export function makeWorkspaces() {
 
     async selectWorkspace(ctx: Context, { workspace_id }: ById): Promise<Workspace> {
       if (ctx.credential.kind !== 'session')
-        throw problem('conflict', 'An API key keeps no selection: send X-Workspace-Id, or bind the key to a workspace.')
+        throw problem(
+          'conflict',
+          'An API key cannot select a workspace: send X-Workspace-Id, or bind the key to a workspace.',
+        )
       const workspace = await getWorkspace(ctx, { workspace_id })
       await store.selectWorkspace(ctx.tx, workspace_id, ctx.credential.id)
       return workspace
@@ -121,12 +124,18 @@ export type Workspaces = ReturnType<typeof makeWorkspaces>
 async function requireWorker(ctx: Context): Promise<void> {
   if (ctx.config.HEDDLE_SIGN_UP === 'open' || ctx.person.operator) return
   if (!(await store.worksSomewhere(ctx.tx, ctx.person.user_id)))
-    throw problem('forbidden', 'Only owners and members of a workspace open further ones on this installation.')
+    throw problem(
+      'forbidden',
+      'On this installation only owners and members of a workspace may create further workspaces.',
+    )
 }
 
 async function requireCompany(ctx: Context, companyId: string): Promise<void> {
   const standing = await accessLevelInCompany(ctx, companyId)
   if (standing === undefined) throw unknownReference('/company_id')
   if (standing !== 'owner')
-    throw problem('forbidden', 'Only the owner of the company, or of one of its workspaces, may put a workspace there.')
+    throw problem(
+      'forbidden',
+      'Only the owner of the company, or of one of its workspaces, may move a workspace there.',
+    )
 }

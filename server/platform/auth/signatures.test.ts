@@ -95,12 +95,12 @@ const faultOf = (
 test.each(Object.keys(examples))('%s: accepts the documented request and refuses any change to it', (name) => {
   const example = examples[name]!
   expect(faultOf(example)).toBeUndefined()
-  expect(faultOf(example, { body: `${example.body} ` })).toMatch(/does not fit/)
-  expect(faultOf(example, { secret: 'AAAAAAAAAAAAAAAAAAAAAAAA' })).toMatch(/does not fit/)
+  expect(faultOf(example, { body: `${example.body} ` })).toMatch(/does not match/)
+  expect(faultOf(example, { secret: 'AAAAAAAAAAAAAAAAAAAAAAAA' })).toMatch(/does not match/)
   expect(faultOf(example, { headers: { [example.signed]: undefined } })).toMatch(/missing/)
   expect(faultOf(example, { headers: { [example.signed]: '' } })).toMatch(/missing/)
   const signature = example.headers[example.signed]!
-  expect(faultOf(example, { headers: { [example.signed]: signature.slice(0, -8) } })).toMatch(/does not fit/)
+  expect(faultOf(example, { headers: { [example.signed]: signature.slice(0, -8) } })).toMatch(/does not match/)
 })
 
 test.each(['slack', 'stripe', 'standard'])('%s: refuses a request that is too old or from the future', (name) => {
@@ -115,9 +115,7 @@ test.each(['slack', 'stripe', 'standard'])('%s: refuses a request that is too ol
 
 test('a signed timestamp that is not a number is refused', () => {
   for (const text of ['', 'now', '1e9', '-1', '99999999999999'])
-    expect(faultOf(examples.slack!, { headers: { 'x-slack-request-timestamp': text } })).toMatch(
-      /missing|cannot be read/,
-    )
+    expect(faultOf(examples.slack!, { headers: { 'x-slack-request-timestamp': text } })).toMatch(/missing|not valid/)
 })
 
 test('a request with several signatures during a key rotation needs a correct one among the first eight', () => {
@@ -125,7 +123,7 @@ test('a request with several signatures during a key rotation needs a correct on
   const others = (n: number) => Array.from({ length: n }, () => `v1,${'A'.repeat(43)}=`).join(' ')
   const header = (value: string) => faultOf(examples.standard!, { headers: { 'webhook-signature': value } })
   expect(header(`${others(7)} ${right}`)).toBeUndefined()
-  expect(header(`${others(8)} ${right}`)).toMatch(/does not fit/)
+  expect(header(`${others(8)} ${right}`)).toMatch(/does not match/)
   expect(header(`v1a,abc ${right}`)).toBeUndefined()
 })
 

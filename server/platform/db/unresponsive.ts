@@ -120,7 +120,8 @@ export function watchUnresponsive(options: {
       // Requires several checks: the first may have crossed the awaited answer on its way, and on a busy machine bytes
       // arrive late.
       watched.idleChecks = idle ? watched.idleChecks + 1 : 0
-      if (watched.idleChecks >= MAX_IDLE_CHECKS) drop(watched, 'the connection to the database ended without an error message')
+      if (watched.idleChecks >= MAX_IDLE_CHECKS)
+        drop(watched, 'the connection to the database ended without an error message')
       else if (at - watched.waitingSince > longestMs) drop(watched, 'the database took too long')
     }
   }

@@ -168,7 +168,7 @@ describe('odds', () => {
       { status: 401, body: { error_code: 'HISTORICAL_UNAVAILABLE_ON_FREE_USAGE_PLAN' } },
       'history',
     ],
-    ['we ask too often', { status: 429, body: {}, headers: { 'retry-after': '7' } }, 'fewer'],
+    ['we ask too often', { status: 429, body: {}, headers: { 'retry-after': '7' } }, 'refuses more requests'],
     ['the provider fails', { status: 500, body: 'oops' }, '500'],
     ['the answer is no JSON', { status: 200, body: '<html>' }, 'expected'],
     ['the answer has another form', { status: 200, body: { games: [] } }, 'form'],
