@@ -63,7 +63,7 @@ export const pages = ({ at }: Shown): Shot[] => [
   { name: 'datasets-import', path: '/datasets/import', ready: 'Import' },
   { name: 'datasets-new', path: '/datasets/new', ready: 'Records' },
   { name: 'dataset', path: at.dataset!, ready: 'Lyon' },
-  { name: 'dataset-profile', path: `${at.dataset}/profile`, ready: 'Of all' },
+  { name: 'dataset-profile', path: `${at.dataset}/profile`, ready: 'Based on all' },
   { name: 'dataset-settings', path: `${at.dataset}/settings`, ready: 'Delete' },
   { name: 'knowledge', path: '/knowledge', ready: 'House rules' },
   { name: 'knowledge-base', path: at.base!, ready: 'Returns' },

@@ -453,7 +453,7 @@ describe('an import', () => {
     ['JSON Lines with a bad line', '{"a":1}\n{"a":\n', 422, /line 2/],
     ['JSON Lines that are not objects', '{"a":1}\n[1]\n', 422, /line 2/],
     ['deeply nested JSON', `[{"a":${'['.repeat(100_000)}`, 422, /deep/],
-    ['a truncated JSON file', '[{"a":1},{"b"', 422, /middle/],
+    ['a truncated JSON file', '[{"a":1},{"b"', 422, /incomplete/],
   ])('refuses %s with the position, and stores nothing', async (_name, content, status, told) => {
     const before = await stored()
     const refused = await importFile(content)

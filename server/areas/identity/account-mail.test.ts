@@ -59,7 +59,7 @@ describe('sign-up with a mail server', () => {
       expect(answer.headers.getSetCookie()).toEqual([])
     }
     const known = await mailbox.wait(email, 2)
-    expect(known.text).toContain('There is one already')
+    expect(known.text).toContain('It already exists')
     expect(known.text).not.toMatch(/sgn_/)
     // No account exists before the link is opened, so signing in reveals nothing either.
     const signIn = await Promise.all(

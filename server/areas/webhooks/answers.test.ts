@@ -296,7 +296,7 @@ describe('the list of deliveries', () => {
       {
         status: 401,
         code: 'bad_signature',
-        reason: expect.stringContaining('does not fit'),
+        reason: expect.stringContaining('does not match'),
         execution_id: null,
         headers: { 'x-github-event': 'ping' },
       },

@@ -196,7 +196,7 @@ describe('an assistant', () => {
         const [orders, passages, none] = asked.messages.filter(({ role }) => role === 'tool').map(({ text }) => text)
         expect(JSON.parse(orders!)).toEqual({ records: [{ order: 7, state: 'sent' }], more: false })
         expect(JSON.parse(passages!).passages[0]).toMatchObject({ n: 1, text: expect.stringContaining('three days') })
-        expect(none).toContain('do not fit')
+        expect(none).toContain('are not valid')
         return say('It was sent and arrives within three days [1].')
       },
     )

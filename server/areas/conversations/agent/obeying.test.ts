@@ -87,7 +87,7 @@ describe('a model that obeys everything it reads', () => {
     )
     expect(await executionsOf(reading)).toBe(1)
     expect([await executionsOf(hidden), await executionsOf(fixed)]).toEqual([0, 0])
-    expect(everythingAsked()).toContain('do not fit')
+    expect(everythingAsked()).toContain('are not valid')
     expect(model.refused).toEqual([])
   })
 
@@ -108,7 +108,7 @@ describe('a model that obeys everything it reads', () => {
     expect(everythingAsked()).not.toContain('C-the-secret-channel')
     expect(everythingAsked()).not.toContain(credential)
     expect(answer.text).not.toContain(SECRET)
-    expect(everythingAsked()).toContain('do not fit')
+    expect(everythingAsked()).toContain('are not valid')
   })
 
   test('receives nothing that another visitor wrote', async () => {
