@@ -33,7 +33,7 @@ describe.skipIf(noBrowser)('data', () => {
     await page.getByRole('cell', { name: 'Person 3', exact: true }).waitFor()
     await page.getByText('<img src=x').first().waitFor()
     await page.getByRole('link', { name: 'Profile' }).click()
-    await page.getByText('Of all 301 records.').waitFor()
+    await page.getByText('Based on all 301 records.').waitFor()
     await page.locator('.recharts-bar-rectangle').first().waitFor()
 
     await page.goto('/jobs/new')
