@@ -152,14 +152,31 @@ describe('the response to a call', () => {
     expect(answer.headers.get('content-security-policy')).toMatch(/^sandbox; default-src 'none'/)
   })
 
-  test.each(['Set-Cookie', 'Content-Security-Policy', 'Access-Control-Allow-Origin', 'Transfer-Encoding'])(
-    'cannot set %s',
-    async (name) => {
-      const hook = await makeHook({ auth: 'url', respond: 'node' }, responding({ headers: { [name]: 'x' } }))
-      const answer = await hook.call('POST')
-      expect([answer.status, answer.headers.get('set-cookie')]).toEqual([502, null])
-    },
-  )
+  test.each([
+    'Set-Cookie',
+    'Content-Security-Policy',
+    'Access-Control-Allow-Origin',
+    'Transfer-Encoding',
+    'NEL',
+    'Report-To',
+    'X-Accel-Redirect',
+    'X-Sendfile',
+  ])('cannot set %s', async (name) => {
+    const hook = await makeHook({ auth: 'url', respond: 'node' }, responding({ headers: { [name]: 'x' } }))
+    const answer = await hook.call('POST')
+    expect([answer.status, answer.text.includes('run_failed')]).toEqual([502, true])
+    if (!/^(content|transfer)-/i.test(name)) expect(answer.headers.get(name)).toBeNull()
+  })
+
+  test('does not come from a disabled http.respond, which passes on what the caller sent', async () => {
+    const disabled = { nodes: [{ id: 'r', type: 'http.respond', args: {}, disabled: true }], edges: [] }
+    const hook = await makeHook({ auth: 'url', respond: 'node' }, disabled)
+    const body = { status: 200, headers: { 'set-cookie': 'heddle_session=x' }, body: 'x' }
+    const answer = await hook.call('POST', { body })
+    expect([answer.status, answer.headers.get('set-cookie')]).toEqual([200, null])
+    expect(answer.body).toMatchObject({ status: 'succeeded' })
+    expect((await hook.call('POST', { body: {} })).status).toBe(200)
+  })
 
   test('cannot contain a second header in the value of a header', async () => {
     const args = { headers: { 'x-a': { $ref: 'input.text' } } }

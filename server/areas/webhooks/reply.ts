@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import { hasFinished } from '#areas/executions/start'
 import type { Views } from '#areas/executions/view'
+import { type HttpResponse, isHttpResponse } from '#engine/nodes/http-respond'
 import type { BlobRef, Engine, ExecutionView } from '#engine/ports'
 import type { Json, JsonObject } from '#model/definition'
 import { SECOND } from '#platform/clock'
@@ -39,11 +40,10 @@ export const challengeReply = ({ contentType, body }: ChallengeAnswer): Reply =>
   body,
 })
 
-function nodeReply(output: Json): Reply {
-  const { status, headers, body } = output as { status: number; headers: JsonObject; body: Json }
+function nodeReply({ status, headers, body }: HttpResponse): Reply {
   const isText = typeof body === 'string'
   const type = { 'content-type': isText ? 'text/plain; charset=utf-8' : JSON_TYPE, 'cache-control': 'no-store' }
-  const own = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)]))
+  const own = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
   const text = isText ? body : body === null ? '' : JSON.stringify(body)
   return { status, headers: { ...type, ...own, 'content-security-policy': SANDBOX }, body: text }
 }
@@ -54,12 +54,16 @@ const failedRun = ({ execution_id, status }: Pick<ExecutionView, 'execution_id' 
 const late = (token: InboundToken) =>
   problem('respond_timeout', `The workflow did not respond within ${token.respond_timeout_s} s. It continues to run.`)
 
-/** Returns the `http.respond` nodes at the top level of the executed version. */
+/**
+ * Returns the `http.respond` nodes at the top level of the executed version. A disabled one answers nothing: its output
+ * is the output of another node.
+ */
 async function respondNodes({ db }: ReplyParts, { workspace_id, version_id }: InboundToken): Promise<Set<string>> {
   const rows = await db.tenant({ workspaceId: workspace_id, userId: null }, (tx) =>
     tx.rows<{ id: string }>(
       `select n ->> 'id' as id from workflow_versions v cross join json_array_elements(v.definition -> 'nodes') n
-       where v.workspace_id = $1 and v.version_id = $2 and n ->> 'type' = 'http.respond'`,
+       where v.workspace_id = $1 and v.version_id = $2 and n ->> 'type' = 'http.respond'
+         and n ->> 'disabled' is distinct from 'true'`,
       [workspace_id, version_id],
     ),
   )
@@ -139,7 +143,11 @@ export async function replyTo(
     // The status is read first, so that the journal then contains everything before the end.
     const status = await parts.engine.statusOf(token.workspace_id, executionId)
     const answered = await findAnswer(parts, token, executionId, ids, seen)
-    if (answered) return nodeReply(await outputOf(parts, answered))
+    if (answered) {
+      const output = await outputOf(parts, answered)
+      if (!isHttpResponse(output)) throw problem('run_failed', 'The workflow gave no valid response.')
+      return nodeReply(output)
+    }
     if (status === undefined || !hasFinished({ status })) return undefined
     if (status !== 'succeeded') throw failedRun({ execution_id: executionId, status })
     return jsonReply(200, { ...accepted, status })
