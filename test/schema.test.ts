@@ -1,17 +1,17 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { migrate } from '#platform/db/migrate'
-import type { Schema } from '#platform/db/schema'
+import { SCHEMA } from '#platform/db/schema'
 import { makeEmptyDatabase, makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
-import { printSchema } from '../scripts/package/schema.ts'
+import { hashMigrations } from '../scripts/migrations.ts'
+import { printSchema } from '../scripts/schema.ts'
 import { readSchema } from './releases/schema.ts'
 
-// The package contains the schema of its migrations as one text. A database created from the text must equal the
-// database that the migrations create.
+// `schema.sql` is the schema of the migrations as one text. A database created from the text must equal the database
+// that the migrations create.
 
 const root = join(import.meta.dirname, '..')
 
@@ -62,17 +62,15 @@ const partitionsOf = async (database: TestDatabase): Promise<string[]> =>
 
 let migrated: TestDatabase
 let fresh: TestDatabase
-let directory: string
-let schema: Schema
+let printed: string
 
 beforeAll(async () => {
   migrated = await makeTestDatabase()
   fresh = await makeEmptyDatabase()
-  directory = mkdtempSync(join(tmpdir(), 'heddle-schema-'))
   const owner = new pg.Client({ connectionString: migrated.urls.owner })
   await owner.connect()
   try {
-    schema = await printSchema(owner, root)
+    printed = await printSchema(owner, root)
   } finally {
     await owner.end()
   }
@@ -80,21 +78,19 @@ beforeAll(async () => {
 afterAll(async () => {
   await fresh?.drop()
   await migrated?.drop()
-  rmSync(directory, { recursive: true, force: true })
 })
 
 describe('the schema as one text', () => {
   test('creates the same database as the migrations, and records the migrations', async () => {
-    const file = join(directory, 'schema.json')
-    writeFileSync(file, JSON.stringify(schema))
+    expect(printed === readFileSync(join(root, SCHEMA), 'utf8'), 'schema.sql is stale: run npm run generate').toBe(true)
     const lines: { msg: string }[] = []
     await migrate({
       ownerUrl: fresh.urls.owner,
       directory: join(root, 'migrations'),
       log: pino({}, { write: (line: string) => lines.push(JSON.parse(line)) }),
-      schema: file,
+      schema: join(root, SCHEMA),
     })
-    expect(lines).toMatchObject([{ msg: 'schema created', migrations: schema.migrations.length }])
+    expect(lines).toMatchObject([{ msg: 'schema created', migrations: hashMigrations(root).length }])
     expect(await linesOf(fresh)).toEqual(await linesOf(migrated))
     expect(await partitionsOf(fresh)).toEqual(expect.arrayContaining(await partitionsOf(migrated)))
   })

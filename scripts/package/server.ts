@@ -2,14 +2,11 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
 import { dirname, join } from 'node:path'
-import pg from 'pg'
 import { bundleWidget } from '#areas/widget/routes'
 import { SCHEMA } from '#platform/db/schema'
 import { ENTRY, PACKAGED } from '../../server/built.mjs'
 import { bundleProgram } from '../build-server.ts'
-import { withMigratedDatabase } from '../migrated.ts'
 import { copy, emit, manifest, root, sourcesOf, writeManifest } from './emit.ts'
-import { printSchema } from './schema.ts'
 
 // Builds the package `heddle`: the server and the command line as JavaScript, the built console and widget, the
 // migrations and the weights of the transcription model. It needs no build step at start.
@@ -40,14 +37,22 @@ export async function packageServer(directory: string): Promise<void> {
     dependencies[name] = version
   }
   copy(
-    ['server/main.mjs', 'server/built.mjs', 'migrations', 'LICENSE', 'README.md', 'CHANGELOG.md', ...sourcesOf(ASSETS)],
+    [
+      'server/main.mjs',
+      'server/built.mjs',
+      'migrations',
+      SCHEMA,
+      'LICENSE',
+      'README.md',
+      'CHANGELOG.md',
+      ...sourcesOf(ASSETS),
+    ],
     directory,
   )
   copyConsole(directory)
   mkdirSync(join(directory, 'widget'), { recursive: true })
   writeFileSync(join(directory, 'widget', 'v1.js'), await bundleWidget())
   copyModel(directory)
-  await writeSchema(directory)
   cpSync(join(root, 'scripts', 'package', 'heddle.mjs'), join(directory, 'bin', 'heddle.mjs'))
   const node = manifest.dependencies.node!
   delete dependencies.node
@@ -68,19 +73,6 @@ export async function packageServer(directory: string): Promise<void> {
     optionalDependencies: Object.fromEntries(RUNTIMES.map((name) => [name, node])),
   })
   await bundleProgram({ home: directory, entry: `server/${ENTRY}`, directory: join(directory, PACKAGED) })
-}
-
-/** Writes the schema that results from the migrations, for a first start. */
-function writeSchema(directory: string): Promise<void> {
-  return withMigratedDatabase(async ({ urls }) => {
-    const client = new pg.Client({ connectionString: urls.owner })
-    await client.connect()
-    try {
-      writeFileSync(join(directory, SCHEMA), JSON.stringify(await printSchema(client, root)))
-    } finally {
-      await client.end()
-    }
-  })
 }
 
 function copyConsole(directory: string): void {

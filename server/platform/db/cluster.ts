@@ -21,6 +21,7 @@ import { isAlive, seesProcesses, serversIn, spawnAs } from './account.ts'
 import type { Binaries } from './binaries.ts'
 import type { ClusterDirectory } from './cluster-directory.ts'
 import { StartRefused } from './refused.ts'
+import { scramVerifier } from './role-passwords.ts'
 import { connectionsFor, memoryOfMachine, settingsFor, toConfigLines } from './tuning.ts'
 
 export type Postmaster = {
@@ -103,6 +104,8 @@ export function makeCluster(options: {
   const directory = join(home.directory, 'cluster')
   const unfinished = join(home.directory, 'cluster.unfinished')
   const passwordFile = join(home.directory, 'password')
+  /** The hash of the password, for initdb. */
+  const verifierFile = join(home.directory, 'password.verifier')
   const logFile = join(home.directory, 'postgres.log')
   const pidFile = join(directory, 'postmaster.pid')
   /**
@@ -125,13 +128,14 @@ export function makeCluster(options: {
     if (existsSync(directory)) return checkVersion()
     await endLeftovers()
     rmSync(unfinished, { recursive: true, force: true })
-    writeFileSync(passwordFile, `${randomBytes(24).toString('base64url')}\n`, { mode: 0o600 })
-    if (account) chownSync(passwordFile, account.uid, account.gid)
+    const password = randomBytes(24).toString('base64url')
+    writePrivate(passwordFile, password, account)
+    writePrivate(verifierFile, scramVerifier(password), account)
     // The working directory is the home, so that an initdb that outlives a killed heddle process is found and killed.
     const making = run(
       binaries.path('initdb'),
       [
-        ['--pgdata', unfinished, '--username', SUPERUSER, '--pwfile', passwordFile, '--auth', 'scram-sha-256'],
+        ['--pgdata', unfinished, '--username', SUPERUSER, '--pwfile', verifierFile, '--auth', 'scram-sha-256'],
         ['--encoding', 'UTF8', '--locale-provider', 'builtin', '--builtin-locale', 'C.UTF-8', '--locale', 'C'],
         ['--no-sync'],
       ].flat(),
@@ -139,6 +143,7 @@ export function makeCluster(options: {
     )
     onLaunched?.()
     await making
+    rmSync(verifierFile)
     appendFileSync(join(unfinished, CONFIGURATION), toConfigLines(settingsFor(memoryOfMachine())))
     if (durable) writeFileSync(unsynced, '', { flush: true })
     renameSync(unfinished, directory)
@@ -231,6 +236,12 @@ export function makeCluster(options: {
   }
 
   return { url, create, adopt, launch, endLeftovers, sync }
+}
+
+/** Writes a line that only the database's account can read. */
+function writePrivate(file: string, line: string, account: ClusterDirectory['account']): void {
+  writeFileSync(file, `${line}\n`, { mode: 0o600 })
+  if (account) chownSync(file, account.uid, account.gid)
 }
 
 /**

@@ -9,6 +9,7 @@ import { makeEmptyDatabase, makeTestDatabase, type TestDatabase } from '#test/ha
 import { until } from '#test/harness/until'
 import { migrate } from './migrate.ts'
 import { StartRefused } from './refused.ts'
+import { schemaHeader } from './schema.ts'
 
 let database: TestDatabase
 let directory: string
@@ -175,8 +176,8 @@ describe('migrations', () => {
     const probe = () => query('select n from migration_probe order by n')
     const recorded = () => query('select name, sha256, breaks from schema_migrations order by name')
     const schemaOf = (migrations: { name: string; sha256: string }[], sql = text, server = 18) => {
-      const file = join(directory, 'schema.json')
-      writeFileSync(file, JSON.stringify({ server, migrations, sql }))
+      const file = join(directory, 'schema.txt')
+      writeFileSync(file, `-- A title.\n${schemaHeader(server, migrations)}\n${sql}`)
       return file
     }
 
@@ -204,6 +205,13 @@ describe('migrations', () => {
       ['another version of PostgreSQL', [{ name: '9001_a.sql', sha256: sha256(first) }], 17],
     ])('are not used if the schema is for %s', async (_what, migrations, server) => {
       await run(database.urls.owner, schemaOf(migrations, text, server))
+      expect(await probe()).toEqual([{ n: 1 }])
+    })
+
+    test('are not used if the schema does not say for which migrations it is', async () => {
+      const file = schemaOf([{ name: '9001_a.sql', sha256: sha256(first) }])
+      writeFileSync(file, text)
+      await run(database.urls.owner, file)
       expect(await probe()).toEqual([{ n: 1 }])
     })
 

@@ -82,12 +82,17 @@ export const changeStoredPasswords = (
     return 'changed'
   })
 
-/** Hashes the password here, so that it appears neither in the server's log nor in its activity view. */
+/**
+ * Iterations make it expensive to guess a password. These passwords are random and too long to guess, so more
+ * iterations would only cost every connection processor time: 4,096 take about 4 ms on each side.
+ */
+const ITERATIONS = 1
+
+/** Hashes a random password here, so that it appears neither in the server's log nor in its activity view. */
 export function scramVerifier(password: string): string {
-  const iterations = 4096
   const salt = randomBytes(16)
-  const salted = pbkdf2Sync(password, salt, iterations, 32, 'sha256')
+  const salted = pbkdf2Sync(password, salt, ITERATIONS, 32, 'sha256')
   const hmac = (text: string): Buffer => createHmac('sha256', salted).update(text).digest()
   const storedKey = createHash('sha256').update(hmac('Client Key')).digest('base64')
-  return `SCRAM-SHA-256$${iterations}:${salt.toString('base64')}$${storedKey}:${hmac('Server Key').toString('base64')}`
+  return `SCRAM-SHA-256$${ITERATIONS}:${salt.toString('base64')}$${storedKey}:${hmac('Server Key').toString('base64')}`
 }
