@@ -65,8 +65,13 @@ describe('a definition is refused', () => {
     ],
     [
       'with a node of an unknown kind',
-      { nodes: [node('a', { type: 'nope' })] },
-      ['/nodes/0/type: there is no node type "nope"'],
+      { nodes: [node('a', { type: 'teleport' })] },
+      ['/nodes/0/type: there is no node type "teleport"'],
+    ],
+    [
+      'with a mistyped kind, and the kind that was probably meant is named',
+      { nodes: [node('a', { type: 'sett' })] },
+      ['/nodes/0/type: there is no node type "sett"; did you mean "set"?'],
     ],
     ['but not if all its parts are empty', { nodes: [], edges: [], layout: {}, inputs: {} }, []],
     [

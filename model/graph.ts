@@ -14,6 +14,7 @@ import type { Issue } from './issue.ts'
 import { at, isObject, measureJson } from './json.ts'
 import { validateJson } from './json-schema.ts'
 import { checkSchema } from './json-schema-check.ts'
+import { suggestType } from './nearest.ts'
 import type { NodeDescriptor } from './node.ts'
 
 export type Kinds = ReadonlyMap<string, NodeDescriptor>
@@ -137,7 +138,9 @@ function checkNode(node: Node, path: string, visible: Visible, outer: Surroundin
   const { errors } = context
   const kind = context.kinds.get(node.type)
   if (!kind) {
-    errors.push({ path: `${path}/type`, message: `there is no node type "${node.type.slice(0, 64)}"` })
+    const word = node.type.slice(0, 64)
+    const message = `there is no node type "${word}"${suggestType(word, [...context.kinds.keys()])}`
+    errors.push({ path: `${path}/type`, message })
     return node
   }
   const args = node.args ?? {}

@@ -37,6 +37,24 @@ describe('types', () => {
   })
 })
 
+const TYPED = {
+  type: 'object',
+  required: ['type'],
+  properties: { type: { type: 'string' }, arguments: { type: 'object' } },
+  additionalProperties: false,
+}
+const NAMED = {
+  type: 'object',
+  required: ['workflow_id'],
+  properties: { workflow_id: { type: 'string' } },
+  additionalProperties: false,
+}
+const kindOf = (kind: string, field: string) => ({
+  type: 'object',
+  required: ['kind', field],
+  properties: { kind: { const: kind } },
+})
+
 describe('a value', () => {
   test.each<[Json, Json, string[]]>([
     [true, 1, []],
@@ -152,13 +170,32 @@ describe('a value', () => {
     [{ propertyNames: { maxLength: 2 } }, { ab: 1, abc: 1 }, ['/abc this name is not allowed']],
     [{ allOf: [{ minimum: 2 }, { multipleOf: 2 }] }, 1, ['must be at least 2', 'must be a multiple of 2']],
     [{ anyOf: [{ type: 'string' }, { minimum: 2 }] }, 3, []],
-    [{ anyOf: [{ type: 'string' }, { minimum: 2 }] }, 1, ['must match one of the allowed forms: must be string']],
+    [
+      { anyOf: [{ type: 'string' }, { minimum: 2 }] },
+      1,
+      ['must match one of the allowed forms: must be string, or must be at least 2'],
+    ],
     [{ anyOf: [{ minimum: 2 }] }, 1, ['must be at least 2']],
     [{ anyOf: [{ type: 'string' }, { properties: { a: { type: 'string' } } }] }, { a: 1 }, ['/a must be string']],
     [{ anyOf: [{ properties: { a: { type: 'string' } } }, { type: 'string' }] }, { a: 1 }, ['/a must be string']],
     [{ oneOf: [{ minimum: 2 }, { multipleOf: 2 }] }, 3, []],
     [{ oneOf: [{ minimum: 2 }, { multipleOf: 2 }] }, 4, ['must match exactly one of the allowed forms, not 2']],
-    [{ oneOf: [{ minimum: 2 }, { multipleOf: 2 }] }, 1, ['must match one of the allowed forms: must be at least 2']],
+    [
+      { oneOf: [{ minimum: 2 }, { multipleOf: 2 }] },
+      1,
+      ['must match one of the allowed forms: must be at least 2, or must be a multiple of 2'],
+    ],
+    [
+      { anyOf: [{ enum: ['any', 'all'] }, { type: 'object', required: ['n_of'] }] },
+      1,
+      ['must match one of the allowed forms: must be one of "any", "all", or must be object with n_of'],
+    ],
+    // The value has the field of the first form, although the names of the second form are longer.
+    [{ anyOf: [TYPED, NAMED] }, { type: 'a', fixed: 1 }, ['/fixed unknown field']],
+    [{ anyOf: [NAMED, TYPED] }, { workflow_id: 'a', fixed: 1 }, ['/fixed unknown field']],
+    // Neither form has fewer wrong fields: the one with the same kind is meant.
+    [{ oneOf: [kindOf('role', 'other'), kindOf('user', 'id')] }, { kind: 'user' }, ['/id is required']],
+    [{ oneOf: [kindOf('user', 'id'), kindOf('role', 'other')] }, { kind: 'user' }, ['/id is required']],
     [{ not: { type: 'string' } }, 1, []],
     [{ not: { type: 'string' } }, 'a', ['has a form that is not allowed']],
     [

@@ -7,6 +7,7 @@ import type { Issue } from './issue.ts'
 import { at, isObject, own } from './json.ts'
 import { collectEvaluated } from './json-schema-evaluated.ts'
 import { hasFormat } from './json-schema-format.ts'
+import { closestForm, type Tried } from './json-schema-forms.ts'
 import { indexOf, REFERENCES, type SchemaIndex } from './json-schema-index.ts'
 import { atLeast, atMost, checkNumber, checkType, codePoints, stableText } from './json-schema-values.ts'
 import { compilePattern } from './pattern.ts'
@@ -350,23 +351,18 @@ class Walk {
   }
 
   /**
-   * Reports the errors of the alternative that matches best, so that a wrong field inside one of several alternatives
-   * is named.
+   * Reports the errors of the alternative that the value comes closest to, so that a wrong field inside one of several
+   * alternatives is named. If the value resembles none of them, names them all.
    */
   private checkAny(forms: Json[], value: Json, path: string, issues: Issue[], depth: number): void {
-    let closest: Issue[] = []
-    let reach = -1
-    for (const inner of forms) {
+    const tried: Tried[] = []
+    for (const form of forms) {
       const found: Issue[] = []
-      this.visit(inner, value, path, found, depth + 1, true)
+      this.visit(form, value, path, found, depth + 1, true)
       if (found.length === 0) return
-      const distance = found.reduce((most, issue) => Math.max(most, issue.path.length), 0)
-      if (distance > reach) {
-        closest = found
-        reach = distance
-      }
+      tried.push({ form, issues: found })
     }
-    if (reach > path.length || forms.length === 1) issues.push(...closest)
-    else issues.push({ path, message: `must match one of the allowed forms: ${closest[0]?.message ?? 'none'}` })
+    if (this.quiet > 0) issues.push(...tried[0]!.issues)
+    else issues.push(...closestForm(tried, value, path))
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { nearest, suggestion } from './nearest.ts'
+import { nearest, suggestion, suggestType } from './nearest.ts'
 
 test.each([
   ['sett', ['set', 'get_all'], 'set'],
@@ -18,4 +18,14 @@ test.each([
 test('a suggestion is a clause, or an empty text', () => {
   expect(suggestion('sett', ['set'])).toBe('; did you mean "set"?')
   expect(suggestion('sett', [])).toBe('')
+})
+
+test.each([
+  ['http.requst', '; did you mean "http.request"?'],
+  ['http', '; did you mean "http.request"?'],
+  ['generate', '; did you mean "llm.generate"?'],
+  ['HTTP', '; did you mean "http.request"?'],
+  ['teleport', ''],
+])('the suggestion for the node type %s is %j', (word, expected) => {
+  expect(suggestType(word, ['set', 'http.respond', 'http.request', 'llm.generate'])).toBe(expected)
 })

@@ -21,6 +21,14 @@ export function suggestion(word: string, candidates: Iterable<string>): string {
   return found === undefined ? '' : `; did you mean "${found}"?`
 }
 
+/** Suggests a node type. A single part of its name is enough: `http` suggests `http.request`. */
+export function suggestType(word: string, types: readonly string[]): string {
+  const near = suggestion(word, types)
+  if (near !== '') return near
+  const [first] = types.filter((type) => type.split('.').includes(word.toLowerCase())).sort()
+  return first === undefined ? '' : `; did you mean "${first}"?`
+}
+
 /** Counts the letters to insert, delete, replace or swap with their neighbour. */
 function lettersApart(a: string, b: string): number {
   let before: number[] = []
