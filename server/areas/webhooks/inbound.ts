@@ -17,7 +17,7 @@ import { dedupeKey } from './dedupe.ts'
 import { type Deliveries, type Outcome, refusalOf } from './deliveries.ts'
 import type { WebhookIdentifier } from './identify.ts'
 import { type InboundToken, secretOf } from './inbound-token.ts'
-import { inputOf } from './input.ts'
+import { explainContentType, inputOf } from './input.ts'
 import { challengeReply, type Reply, type ReplyParts, replyTo } from './reply.ts'
 import { readContent, requestInput } from './request.ts'
 
@@ -80,15 +80,19 @@ async function start(
     idempotencyKey: ctx.idempotencyKey,
   }
   const idempotency = (await dedupeKey(parts.db, token, headers, input)) ?? idempotencyOf(caller, body)
-  return parts.startExecution(workspace_id, targetOf({ ...token, version_id }), input, {
-    trigger: { kind: 'webhook', id: toWire('whk', token_id) },
-    startedBy: null,
-    initiatedBy: [{ kind: 'webhook_token', id: toWire('whk', token_id), user_id: token.created_by }],
-    idempotency,
-    traceparent: ctx.traceparent,
-    executionId: given,
-    inputPath: '',
-  })
+  return parts
+    .startExecution(workspace_id, targetOf({ ...token, version_id }), input, {
+      trigger: { kind: 'webhook', id: toWire('whk', token_id) },
+      startedBy: null,
+      initiatedBy: [{ kind: 'webhook_token', id: toWire('whk', token_id), user_id: token.created_by }],
+      idempotency,
+      traceparent: ctx.traceparent,
+      executionId: given,
+      inputPath: '',
+    })
+    .catch((error: unknown) => {
+      throw explainContentType(error, input)
+    })
 }
 
 type Received = { answer: Reply; executionId?: string }

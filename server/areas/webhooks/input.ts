@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import type { JsonObject } from '#model/definition'
-import { invalid } from '#platform/errors'
+import { invalid, isProblem, Problem } from '#platform/errors'
 import { parseJson } from '#platform/http/body'
 
 /**
@@ -20,4 +20,20 @@ export function inputOf(bytes: Buffer, contentType: string | undefined, maxDepth
   // The boundary is required to parse the content.
   const content_type = type.startsWith('multipart/') ? contentType!.trim() : type || 'application/octet-stream'
   return { body: bytes.toString(), content_type }
+}
+
+/**
+ * Adds the content type to the refusal of an input whose body was not read as JSON: a caller who forgot the header sees
+ * only that every field is missing.
+ */
+export function explainContentType(error: unknown, input: JsonObject): unknown {
+  const { body, content_type: type } = input
+  const isWrapped = Object.keys(input).length === 2 && typeof body === 'string' && typeof type === 'string'
+  if (!isWrapped || !isProblem(error, 'invalid')) return error
+  const read = type === 'application/octet-stream' ? 'was sent without a content type' : `was read as ${type}`
+  return new Problem(
+    'invalid',
+    `${error.message} The body ${read}, so it is the field "body" of the input. Send JSON with Content-Type: application/json.`,
+    { cause: error, ...(error.errors && { errors: error.errors }) },
+  )
 }

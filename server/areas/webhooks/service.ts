@@ -12,7 +12,7 @@ import { toWire } from '#platform/ids'
 import { type Deliveries, refusalOf } from './deliveries.ts'
 import type { WebhookIdentifier } from './identify.ts'
 import type { WebhookToken } from './inbound-token.ts'
-import { inputOf } from './input.ts'
+import { explainContentType, inputOf } from './input.ts'
 
 const statusUrl = (workflowId: string, executionId: string): string =>
   `/api/webhooks/workflow/${toWire('wf', workflowId)}/executions/${toWire('exe', executionId)}`
@@ -51,19 +51,18 @@ export function makeWebhooks(options: {
     if (version_id === null) throw problem('no_active_version', 'The owner of the workflow must activate a version.')
     if (token.activation_required) throw activationRequired()
     const input = inputOf(body, request.headers['content-type'], ctx.config.HEDDLE_MAX_JSON_DEPTH)
-    const { executionId, replayed } = await options.startExecution(
-      token.workspace_id,
-      targetOf({ ...token, version_id }),
-      input,
-      {
+    const { executionId, replayed } = await options
+      .startExecution(token.workspace_id, targetOf({ ...token, version_id }), input, {
         trigger: { kind: 'webhook', id: toWire('whk', token_id) },
         startedBy: null,
         initiatedBy: [{ kind: 'webhook_token', id: toWire('whk', token_id), user_id: token.created_by }],
         idempotency: idempotencyOf(ctx, body),
         traceparent: ctx.traceparent,
         inputPath: '',
-      },
-    )
+      })
+      .catch((error: unknown) => {
+        throw explainContentType(error, input)
+      })
     if (replayed) markReplayed(ctx)
     return executionId
   }

@@ -50,6 +50,23 @@ describe('webhooks', () => {
     expect(done.results).toEqual({ order: 7, workspace_id: 'x', workflow_id: 'y' })
   })
 
+  test('name the content type if JSON was sent without it and the input is refused', async () => {
+    const inputs = { type: 'object', properties: { order: { type: 'integer' } }, required: ['order'] }
+    const hook = await makeHook({ ...echo, inputs })
+    const send = (type: string, text = '{"order": 7}') =>
+      trigger(hook, { raw: text, headers: { 'content-type': type } })
+    expect((await send('application/json')).status).toBe(202)
+    const refused = await send('application/x-www-form-urlencoded')
+    expect(refused.body).toMatchObject({
+      status: 422,
+      detail:
+        'The input does not match the inputs of the workflow. The body was read as application/x-www-form-urlencoded, so it is the field "body" of the input. Send JSON with Content-Type: application/json.',
+      errors: [{ path: '/order', message: 'is required' }],
+    })
+    const wrong = await send('application/json', '{"order": "x"}')
+    expect(wrong.body.detail).toBe('The input does not match the inputs of the workflow.')
+  })
+
   test('with wait_s return the result; other content arrives as body and content_type', async () => {
     const hook = await makeHook()
     expect((await trigger(hook, { body: { a: 1 } }, '?wait_s=60')).body.results).toEqual({ a: 1 })
