@@ -45,6 +45,10 @@ describe('the first start', () => {
       workspaces: [{ name: 'Demo', role: 'owner' }],
     })
     expect(await start()).toEqual([])
+    const standing = await service().sql(
+      `select has_verified_owner, is_trusted from workspaces, mail_standing(workspace_id, '{stranger@example.com}')`,
+    )
+    expect(standing, 'mail to people outside').toEqual([{ has_verified_owner: true, is_trusted: false }])
     const rows = await service().sql(
       'select users::text as row from users union all select api_keys::text from api_keys',
     )

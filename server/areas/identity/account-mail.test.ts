@@ -4,7 +4,7 @@ import { freshEmail, makeBrowser, PASSWORD, signUp } from '#test/harness/browser
 import { type Mailbox, startMailbox, tokenIn } from '#test/harness/mailbox'
 import { type Service, startService, useService } from '#test/harness/service'
 import { until } from '#test/harness/until'
-import { makePerson, makeWorkspace } from '#test/harness/world'
+import { makePerson, makeWorkspace, type TestPerson, type TestWorkspace } from '#test/harness/world'
 
 let mailbox: Mailbox
 let service: Service
@@ -192,6 +192,18 @@ describe('a forgotten password', () => {
   })
 })
 
+/** Runs a workflow that sends a mail to a person outside the workspace. */
+async function runMail(person: TestPerson, workspace: TestWorkspace) {
+  const mail = { id: 'm', type: 'mail.send', args: { to: freshEmail(), subject: 'S', text: 'T' } }
+  const definition = { nodes: [mail], edges: [] }
+  const made = await person.call('POST', '/api/workflows', {
+    workspace: workspace.id,
+    body: { name: 'Mails', definition },
+  })
+  const path = `/api/workflows/${made.body.workflow_id}/run?wait_s=60`
+  return (await person.call('POST', path, { workspace: workspace.id, body: {} })).body
+}
+
 describe('an unverified address', () => {
   test('can be used to sign in, but not to send mail to strangers until the link is opened', async () => {
     const person = await makePerson(service)
@@ -202,11 +214,14 @@ describe('an unverified address', () => {
     expect((await person.call('GET', '/auth/me')).body.user.email_verified_at).toBeNull()
     const refused = await invite()
     expect([refused.status, refused.body.code]).toEqual([403, 'email_unverified'])
+    const mailed = await runMail(person, workspace)
+    expect(mailed.error).toMatchObject({ code: 'quota_exceeded', message: expect.stringContaining('must confirm') })
     expect((await person.call('POST', '/auth/verification')).status).toBe(202)
     const token = tokenIn(await mailbox.wait(person.email), 'vfy')
     const confirm = () => post('/auth/verification/confirm', { token })
     expect([(await confirm()).status, (await confirm()).status]).toEqual([204, 404])
     expect((await invite()).status).toBe(201)
+    expect((await runMail(person, workspace)).status).toBe('succeeded')
     expect((await person.call('POST', '/auth/verification')).status).toBe(409)
   })
 

@@ -3,16 +3,22 @@ import { type AnyKind, isControl } from '#engine/nodes/kind'
 import type { NodeTable } from '#engine/nodes/table'
 import type { Config } from '#platform/config'
 import type { Database } from '#platform/db/pool'
-import { isProblem } from '#platform/errors'
+import { isProblem, problem } from '#platform/errors'
 import type { RequestVectors } from '#providers/llm/embeddings'
 import type { LanguageModel, Usage } from '#providers/llm/index'
 import { ModelProblem } from '#providers/llm/problem'
 import { type Mail, MailFailure, type MailMessage } from '#providers/mail/index'
-import { type Allowances, resourceQuotaExceeded } from './allowances.ts'
+import type { Allowances } from './allowances.ts'
 import type { ResourceQuota } from './plan-schema.ts'
 
 // Enforces the quotas for the operator's resources: at the mail provider for all mails, and at the node for other
 // resources.
+
+const unverifiedOwner = () =>
+  problem(
+    'quota_exceeded',
+    'This workspace cannot send mail to people outside it: first one of its owners must confirm their e-mail address, or an operator must trust the workspace.',
+  )
 
 /** Counts mails of workspaces. Mails of the service itself name no workspace and are not counted here. */
 export function meterMail(deps: {
@@ -31,7 +37,7 @@ export function meterMail(deps: {
     const { is_trusted, has_verified_owner, outside } = rows[0]!
     if (outside > 0 && !is_trusted) {
       // A workspace whose owner has no verified address cannot send mail to strangers.
-      if (config.SMTP_URL !== null && !has_verified_owner) throw resourceQuotaExceeded('outside_recipients_per_day', 0)
+      if (config.SMTP_URL !== null && !has_verified_owner) throw unverifiedOwner()
       await allowances.spend(workspaceId, 'outside_recipients_per_day', outside)
     }
     await allowances.spend(workspaceId, 'mails_per_minute', to.length)
