@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readConfig } from './config.ts'
+import { readConfig, unknownSettings } from './config.ts'
 
 const provider = { id: 'corp', title: 'Corp', issuer: 'https://id.example', client_id: 'x', client_secret: 'y' }
 const key = Buffer.alloc(32, 251).toString('base64')
@@ -40,4 +40,15 @@ test.each([
   ['HEDDLE_OIDC', JSON.stringify([provider, { ...provider, id: 'two' }]), [provider, { ...provider, id: 'two' }]],
 ] as const)('%s accepts %s', (name, value, read) => {
   expect(readConfig({ [name]: value })[name]).toEqual(read)
+})
+
+test('a variable that looks like a setting and is none is named, with the setting that was probably meant', () => {
+  const given = { HEDDLE_BASEURL: 'x', HEDDLE_PORT: '1', HEDDLE_COLOUR: 'red', HEDDLE_DATA_DIR: '/x', PATH: '/bin' }
+  expect(unknownSettings(given)).toEqual([
+    'heddle: HEDDLE_BASEURL is not a setting and has no effect; did you mean "HEDDLE_BASE_URL"?',
+    'heddle: HEDDLE_PORT is not a setting and has no effect; did you mean "PORT"?',
+    'heddle: HEDDLE_COLOUR is not a setting and has no effect',
+  ])
+  const others = { HEDDLE_BASE: 'x', HEDDLE_KEY: 'x', HEDDLE_WORKSPACE: 'x', HEDDLE_HOST: 'x', HEDDLE_UPSTREAMS: 'x' }
+  expect(unknownSettings({ ...others, HEDDLE_TEST_SLOW: '1', HEDDLE_MEMBER: '1' })).toEqual([])
 })

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
+import { suggestion } from '#model/nearest'
 import {
   addressWith,
   databaseAddress,
@@ -271,6 +272,26 @@ export function readConfig(env: NodeJS.ProcessEnv, argv: string[] = []): Config 
   values.resetPassword = readWord(argv, '--reset-password') ?? null
   if (values.resetPassword === '') throw new SettingRefused('--reset-password needs the e-mail address of an account.')
   return values as Config
+}
+
+/** Names that start like a setting but belong to the command line, the Compose file or the program itself. */
+const OTHER_NAMES = new Set(['HEDDLE_BASE', 'HEDDLE_KEY', 'HEDDLE_WORKSPACE', 'HEDDLE_HOST', 'HEDDLE_UPSTREAMS'])
+const OTHER_PREFIXES = ['HEDDLE_TEST_', 'HEDDLE_DEV_', 'HEDDLE_MEMBER']
+
+/** Returns a line for each variable that looks like a setting and is none: a mistyped setting would have no effect. */
+export function unknownSettings(env: NodeJS.ProcessEnv): string[] {
+  const known = Object.keys(settings)
+  return Object.keys(env)
+    .filter((name) => name.startsWith('HEDDLE_') && !known.includes(name) && !OTHER_NAMES.has(name))
+    .filter((name) => !OTHER_PREFIXES.some((prefix) => name.startsWith(prefix)))
+    .map((name) => `heddle: ${name} is not a setting and has no effect${suggestSetting(name, known)}`)
+}
+
+function suggestSetting(name: string, known: string[]): string {
+  const near = suggestion(name, known)
+  if (near !== '') return near
+  const short = name.slice('HEDDLE_'.length)
+  return known.includes(short) ? `; did you mean "${short}"?` : ''
 }
 
 function readRole(argv: string[]): Role {

@@ -73,3 +73,26 @@ test('a pooler without sessions is refused with an explanation, unless there is 
   expect(await program.stop()).toMatchObject({ code: 0 })
   await pooler.stop()
 })
+
+test('a server that cannot be used is reported with its reason and without the password', async () => {
+  const env = {
+    HEDDLE_DATA_DIR: '/tmp/heddle-pooler-test',
+    HEDDLE_SECRET_KEY: Buffer.alloc(32, 5).toString('base64'),
+  }
+  const address = new URL(database.superuserUrl)
+  const start = (url: URL) => startProgram({ ...env, DATABASE_URL: url.href }, ['--role', 'worker']).ended
+  address.password = 'not-this-one'
+  const wrong = await start(address)
+  expect(wrong.code).toBe(1)
+  expect(wrong.errors).toMatch(
+    /^heddle cannot start: The database of DATABASE_URL cannot be used: password authentication failed for user/m,
+  )
+  address.port = '1'
+  const absent = await start(address)
+  expect(absent.code).toBe(1)
+  expect(absent.errors).toContain('cannot be used: connect ')
+  for (const { errors } of [wrong, absent]) {
+    expect(errors).not.toContain('not-this-one')
+    expect(errors, 'no stack').not.toContain('    at ')
+  }
+})

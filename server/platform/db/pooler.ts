@@ -27,13 +27,24 @@ async function withTwo<T>(address: string, work: (one: pg.Client, other: pg.Clie
   }
 }
 
+/** This is the first connection to an external server, so its failure is explained to the person who starts the program. */
+const probe: typeof withTwo = (address, work) =>
+  withTwo(address, work).catch((error: Error & { errors?: Error[] }) => {
+    // If a name has several addresses, the error has no message of its own. No message contains the password.
+    const reason = error.message || error.errors?.map(({ message }) => message).join(', ')
+    throw new StartRefused(
+      `The database of DATABASE_URL cannot be used: ${reason}. Check the address, the user and the password, and that the server is running.`,
+      { cause: error },
+    )
+  })
+
 /**
  * Detects a pooler. A pooler reports its own process id at sign-in instead of the backend's. If a pooler keeps no
  * sessions, another client that starts a transaction gets the same backend, or the first client gets another backend
  * afterwards.
  */
 export const poolingOf = (address: string): Promise<Pooling> =>
-  withTwo(address, async (one, other) => {
+  probe(address, async (one, other) => {
     const processId = (one as unknown as { processID: number }).processID
     let before = await backendOf(one)
     if (processId === before) return 'none'
