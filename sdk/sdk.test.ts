@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { getEventListeners } from 'node:events'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -135,7 +135,13 @@ describe('docs/sdk.md', () => {
     const examples = [...text.matchAll(/^```ts (\w+)\n([\s\S]*?)^```/gm)]
     const directory = await mkdtemp(join(root, 'sdk', '.example-'))
     const printed: string[] = []
+    // The examples import the package, which is these files.
+    const installed = join(directory, 'node_modules', '@heddle', 'sdk')
+    const modules = ['client', 'lists', 'executions'].map((name) => `export * from '${join(root, 'sdk', name)}.ts'\n`)
     try {
+      await mkdir(installed, { recursive: true })
+      await writeFile(join(installed, 'package.json'), '{"type": "module", "exports": "./index.js"}')
+      await writeFile(join(installed, 'index.js'), modules.join(''))
       for (const [, name, source] of examples) {
         const file = join(directory, `${name}.ts`)
         await writeFile(file, source!)
