@@ -47,9 +47,8 @@ export const startEngine = async (options: EngineOptions): Promise<Engine> => {
   const ports = { ...options.ports, loadDefinition: makeDefinitions(options.ports) }
   const store = makeStore(db)
   const { release = RELEASE } = options
-  await store.noteRelease(release)
   const clock = makeDatabaseClock()
-  const hints = await makeHints({ db, log })
+  const [hints] = await Promise.all([makeHints({ db, log }), store.noteRelease(release)])
   const areaCalls = areaCallsFor(db.appPool.options.max)
   const readTurns = makeReadTurns()
   const ends = makeEndReports({ db, store, ports, areaCalls, log })
@@ -87,8 +86,9 @@ export const startEngine = async (options: EngineOptions): Promise<Engine> => {
     limits: { ...defaultQueueLimits, ...options.queue },
     decideSoon: deciding.soon,
   })
-  const stopListening = worker && (await onNudged(db, worker.nudged))
-  const stopListeningToFlows = worker && (await onFlowHinted(db, deciding.soon))
+  const [stopListening, stopListeningToFlows] = worker
+    ? await Promise.all([onNudged(db, worker.nudged), onFlowHinted(db, deciding.soon)])
+    : []
 
   const startAndHint = async (wanted: InnerStart): Promise<Started> => {
     const started = await starter.start(wanted)

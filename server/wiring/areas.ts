@@ -66,8 +66,10 @@ export async function wireAreas(parts: Parts) {
     reassignCompany,
     leaveTeams,
   )
-  const jobs = await wireJobsOf(parts, resources, workflows)
-  const destinations = await wireDestinationsOf(parts, resources)
+  const [jobs, destinations] = await Promise.all([
+    wireJobsOf(parts, resources, workflows),
+    wireDestinationsOf(parts, resources),
+  ])
   const reaching = wireReaching({ ...parts, providers: resources.providers, workflows })
   return { ...resources, ...talk, workflows, jobs, destinations, reaching }
 }

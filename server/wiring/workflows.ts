@@ -93,7 +93,8 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
   const bulks = makeBulkWork({ db, engine, quota, log })
   const sweeping = config.role === 'api' ? undefined : startSweeping({ db, log })
   if (config.role !== 'api') {
-    for (const looking of [scheduler, replays, bulks, reviews]) await looking.start()
+    // None of them depends on another.
+    await Promise.all([scheduler, replays, bulks, reviews].map((periodic) => periodic.start()))
   }
 
   return {
