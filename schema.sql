@@ -1,5 +1,5 @@
 -- Printed by `npm run generate` from the migrations, for new databases. Change the schema with a migration.
--- PostgreSQL 18, 123 migrations, sha256 ea8cd520217e13280cd852376d138bf3922180c0f873da7aa949e3309780ef7e
+-- PostgreSQL 18, 124 migrations, sha256 299ba649216c8c5c5030908671c3d7ec5247b400a169d0ba5342e71f3c7b8137
 
 set local check_function_bodies = off;
 set local search_path = public, pg_temp;
@@ -3502,7 +3502,7 @@ begin
         where e.workspace_id = p_workspace and e.place = p_place and e.held and e.status in ('queued', 'running', 'waiting')
       union all
       select e.execution_id, e.queue_at from executions e where e.workspace_id = p_workspace and e.workflow_id = p_workflow
-        and e.status = 'waiting' and e.held = false and e.stage = 'place' and e.gate = p_place and e.execution_id <> p_execution) o
+        and e.status = 'waiting' and e.held = false and e.stage in ('place', 'again') and e.gate = p_place and e.execution_id <> p_execution) o
     where not exists (select from inbox i where i.execution_id = o.execution_id and i.key = 'cancel')
     order by o.queue_at, o.execution_id);
   if cardinality(v_others) < v_limit then return '{}'; end if;
@@ -3577,6 +3577,7 @@ declare
   v_left integer := p_most;
   v_visits integer := 0;
   v_granted record;
+  v_stages text[];
 begin
   busy := not pg_try_advisory_xact_lock(hashtextextended(p_workflow::text, 7102));
   more := false;
@@ -3591,8 +3592,9 @@ begin
   -- After that: the one who changed the rules marked them in the same transaction. Read before, they could be the old ones, and the mark gone.
   select r.rules, r.paused_at into v_rules, v_paused from flow_rules r where r.workspace_id = p_workspace and r.workflow_id = p_workflow;
   v_rules := coalesce(v_rules, '{}');
-  if v_paused is not null then return; end if;
-  if not v_rules ?| array['dedupe', 'debounce'] and coalesce(v_rules -> 'concurrency' ->> 'when_full', 'queue') = 'queue' then
+  -- A pause keeps executions from starting. Those that have started get their place again.
+  v_stages := case when v_paused is null then array['again', 'place'] else array['again'] end;
+  if v_paused is null and not v_rules ?| array['dedupe', 'debounce'] and coalesce(v_rules -> 'concurrency' ->> 'when_full', 'queue') = 'queue' then
     -- None of them is sent away, so all go on to the place in one statement.
     with moved as (
       update executions e set stage = 'place', gate = e.place, waiting_for = engine.flow_wait('concurrency', null)
@@ -3606,7 +3608,8 @@ begin
     end if;
   end if;
   for v_one in
-    select c.execution_id, c.stage, c.place, c.flow, c.started_at from engine.flow_came(p_workspace, p_workflow, p_most) c where not more
+    select c.execution_id, c.stage, c.place, c.flow, c.started_at from engine.flow_came(p_workspace, p_workflow, p_most) c
+      where not more and v_paused is null
   loop
     v_left := v_left - 1;
     if v_one.stage = 'enter' and v_rules ? 'dedupe' and v_one.flow ->> 'dedupe' is not null then
@@ -3643,7 +3646,7 @@ begin
       cancelled := cancelled || engine.flow_when_full(p_workspace, p_workflow, v_one.execution_id, v_one.place, v_rules -> 'concurrency');
     end if;
     -- At once, so that the next one finds the place taken or free.
-    select * into v_granted from engine.flow_grant(p_workspace, p_workflow, v_one.place, v_rules, greatest(v_left, 1));
+    select * into v_granted from engine.flow_grant(p_workspace, p_workflow, v_one.place, v_rules, greatest(v_left, 1), v_stages);
     queued := queued + v_granted.queued;
   end loop;
   if v_left <= 0 then
@@ -3656,7 +3659,7 @@ begin
       more := true;
       continue;
     end if;
-    select * into v_granted from engine.flow_grant(p_workspace, p_workflow, v_place, v_rules, v_left);
+    select * into v_granted from engine.flow_grant(p_workspace, p_workflow, v_place, v_rules, v_left, v_stages);
     queued := queued + v_granted.queued;
     v_left := v_left - v_granted.granted;
     if v_left <= 0 then
@@ -3670,11 +3673,14 @@ begin
       more := true;
       exit;
     end if;
-    select e.gate into v_place from executions e where e.workspace_id = p_workspace and e.workflow_id = p_workflow
-      and e.status = 'waiting' and e.held = false and e.stage = 'place' and e.gate > v_walk order by e.gate limit 1;
+    select g.gate into v_place from unnest(v_stages) as s (stage)
+      cross join lateral (
+        select e.gate from executions e where e.workspace_id = p_workspace and e.workflow_id = p_workflow
+          and e.status = 'waiting' and e.held = false and e.stage = s.stage and e.gate > v_walk order by e.gate limit 1) as g
+      order by g.gate limit 1;
     exit when not found;
     v_visits := v_visits + 1;
-    select * into v_granted from engine.flow_grant(p_workspace, p_workflow, v_place, v_rules, v_left);
+    select * into v_granted from engine.flow_grant(p_workspace, p_workflow, v_place, v_rules, v_left, v_stages);
     queued := queued + v_granted.queued;
     v_left := v_left - v_granted.granted;
     -- A group of which only a part was looked at comes again.
@@ -3722,8 +3728,10 @@ begin
       if (v_one.held = false or (v_one.held is null and v_one.max_concurrency is not null and v_one.workflow_id is not null))
           and not exists (select from inbox i where i.execution_id = v_one.execution_id and i.key = 'cancel') then
         update executions e set status = 'waiting', due_at = null, held = false,
-            stage = case when v_one.stage = 'later' then 'enter' else 'arrive' end,
-            gate = '00000000-0000-0000-0000-000000000000', place = coalesce(e.place, e.workflow_id),
+            stage = case when v_one.started_at is not null then 'again' when v_one.stage = 'later' then 'enter' else 'arrive' end,
+            gate = case when v_one.started_at is not null then coalesce(e.place, e.workflow_id)
+              else '00000000-0000-0000-0000-000000000000' end,
+            place = coalesce(e.place, e.workflow_id),
             queue_at = coalesce(e.queue_at, e.created_at), waiting_for = engine.flow_wait('concurrency', null)
           where e.workspace_id = v_workspace and e.execution_id = v_one.execution_id and e.status = 'queued';
         insert into flow_dirty (workspace_id, workflow_id, place)
@@ -5072,6 +5080,51 @@ BEGIN ATOMIC
   LIMIT journal_page.p_most;
 END
 ;
+CREATE OR REPLACE FUNCTION engine.flow_grant(p_workspace uuid, p_workflow uuid, p_place uuid, p_rules jsonb, p_most integer, p_stages text[], OUT granted integer, OUT queued integer)
+ RETURNS record
+ LANGUAGE plpgsql
+ SET enable_sort TO 'off'
+ SET enable_bitmapscan TO 'off'
+AS $function$
+declare
+  v_limit integer := (p_rules -> 'concurrency' ->> 'limit')::integer;
+  v_free integer := p_most;
+  v_ids uuid[];
+  v_permits timestamptz[];
+begin
+  granted := 0;
+  queued := 0;
+  if v_limit is not null then
+    select least(p_most, v_limit - count(*)) into v_free from (select from executions
+      where workspace_id = p_workspace and place = p_place and held and status in ('queued', 'running', 'waiting') limit v_limit) as held;
+  end if;
+  if v_free <= 0 then return; end if;
+  with chosen as (
+    select c.* from unnest(p_stages) as s (stage)
+    cross join lateral (
+      select e.execution_id, e.queue_at, e.flow, e.started_at from executions e
+      where e.workspace_id = p_workspace and e.workflow_id = p_workflow and e.status = 'waiting' and e.held = false
+        and e.stage = s.stage and e.gate = p_place
+      order by e.queue_at, e.execution_id limit v_free for no key update) as c
+    order by c.queue_at, c.execution_id limit v_free)
+  select array_agg(execution_id order by queue_at, execution_id),
+      array_agg(case when p_rules ? 'rate' and started_at is null then engine.flow_permit(p_workspace,
+        coalesce((flow ->> 'rate')::uuid, p_workflow), (p_rules -> 'rate' ->> 'limit')::integer,
+        (p_rules -> 'rate' ->> 'per_s')::double precision, execution_id) end order by queue_at, execution_id)
+    into v_ids, v_permits from chosen;
+  if v_ids is null then return; end if;
+  granted := cardinality(v_ids);
+  update executions e set held = true, gate = null,
+      status = case when v_permits[array_position(v_ids, e.execution_id)] > now() then 'waiting' else 'queued' end,
+      stage = case when v_permits[array_position(v_ids, e.execution_id)] > now() then 'rate' end,
+      due_at = case when v_permits[array_position(v_ids, e.execution_id)] > now() then v_permits[array_position(v_ids, e.execution_id)]
+        else now() - coalesce(e.priority, 0) * interval '1 hour' end,
+      waiting_for = case when v_permits[array_position(v_ids, e.execution_id)] > now()
+        then engine.flow_wait('rate', v_permits[array_position(v_ids, e.execution_id)]) else '[]' end
+    where e.workspace_id = p_workspace and e.execution_id = any (v_ids) and e.status = 'waiting';
+  select count(*) into queued from unnest(v_permits) as p (permit) where p.permit is null or p.permit <= now();
+end $function$
+;
 create view public.job_people as  SELECT m.workspace_id,
     m.job_id,
     m.user_id,
@@ -6096,7 +6149,7 @@ grant UPDATE (email_verified_at, name, password_hash, held_by, language) on publ
 grant SELECT (name, kind, email, org_id, held_by, user_id, email_verified_at, created_at) on public.users to heddle_operator;
 grant SELECT (workspace_id, execution_id, path, index, status, error, state, output, usage) on public.map_items to heddle_app;
 grant execute on routine public.ensure_idempotency_days(), public.is_member(uuid), public.reaches_company(uuid), public.shares_workspace(uuid), public.identify_session(bytea,uuid), public.identify_key(bytea,uuid), public.credentials_of(uuid,text), public.identify_oidc(uuid,text,text), public.find_invitation(bytea), public.is_invited(uuid,text), public.use_operator_claim(text,bytea), public.touch_session(uuid), public.touch_key(uuid), public.deliver_event(uuid,text,text,text,jsonb,text,uuid[],uuid[]), public.append_own_feed(text,jsonb), public.read_feeds(uuid[],bigint[],integer), public.prune_feeds(timestamp with time zone,integer), public.prune_tickets(), public.redeem_ticket(bytea), public.tickets_hold(uuid[],uuid[],text[],uuid[]), public.hold_colleagues(uuid,uuid[]), public.pass_company_on(uuid,uuid,uuid), engine.may_touch(uuid), engine.signal(uuid,uuid,text,json), engine.cancel(uuid,uuid,text), engine.release(uuid,uuid), engine.start(uuid,uuid,json,json,integer), public.identify_webhook_token(bytea), public.identify_embed_token(bytea), public.touch_tokens(uuid[],uuid[]), public.due_schedules(integer), public.next_schedule_at(), public.definition_of_version(uuid,uuid), public.told_recently(uuid,text,text), public.watchable_executions(uuid[],uuid[],uuid[]), public.read_execution_feeds(uuid[],integer[],integer), public.forget_old(), public.forget_history(integer,integer), public.workflow_retentions(), public.due_agent_reviews(integer,integer), public.workspaces_to_recheck(integer), public.voters_of_gates(uuid,uuid[]), public.question_answerers(uuid,uuid), public.sweep_datasets(), public.workspaces_among(uuid[]), public.usage_of_execution(uuid,uuid), public.sum_of_usage(json,json), public.sweep_ledger(integer), public.due_jobs(integer,uuid[]), public.free_runs(integer,uuid[]), public.next_ledger_work_at(), public.roles_in_jobs(uuid[],uuid[],uuid[]), public.read_job_feeds(uuid[],integer[],integer), public.embed_origins(uuid,uuid), public.forget_conversations(integer,integer), public.gateway_channel_of(uuid,text), public.due_channel_deliveries(integer), public.due_channel_sends(integer), public.forget_channel_work(), public.audio_left_over(integer), public.billing_workspace_of(text,text), public.billing_parties(uuid), public.billing_due(timestamp with time zone,integer), public.billing_stale(text,timestamp with time zone,integer), public.plan_has_subscribers(uuid), public.workspace_quotas(uuid,text,text), public.add_usage(uuid[],text[],text[],bigint[]), public.clock_was_put_back(text), public.accept_clock(text), public.planned_schedules(uuid,uuid,integer), public.planned_jobs(uuid,uuid,integer), engine.shown_waits(uuid,uuid,text,integer,jsonb), public.principal_of_version(uuid,uuid), public.authority_of_webhook(uuid,uuid,uuid), public.candidates_of_gates(uuid,uuid[]), public.hold_plan(uuid), public.find_sign_up(bytea), public.use_sign_up(bytea), public.prune_sign_ups(), public.find_account_token(bytea,text), public.find_factor_challenge(bytea), public.has_second_factor(uuid), public.factor_satisfied(uuid), public.identify_session_factor(bytea,uuid), public.identify_key_factor(bytea,uuid), public.prune_usage(), public.usage_of(uuid,text[]), public.mail_standing(uuid,text[]), engine.brief_waits(jsonb), public.edits_template(uuid,uuid,uuid), public.credential_role(uuid,uuid,uuid), public.note_credentials_used(uuid[],uuid[],timestamp with time zone[]), public.take_credential_authorization(bytea,uuid), public.any_model_stored(), public.identify_inbound_token(bytea,uuid), public.forget_events(integer), public.watch_workspace(uuid,boolean), public.event_visible(uuid,uuid,text,uuid,uuid), public.fan_out_events(integer,integer,integer), public.claim_deliveries(uuid,integer,integer,integer,uuid[],uuid[]), public.stop_destinations(), public.forget_deliveries(integer,integer), public.find_passkey(uuid,text), public.identify_scoped_key(bytea,uuid), engine.shown_flow(uuid,uuid,text,boolean,jsonb), public.schedules_due_now(integer), public.schedules_ahead(uuid,uuid,integer), public.bulks_under_way(integer), public.files_left_over(integer), public.file_reaches(uuid,uuid,uuid), public.due_service_triggers(integer), public.forget_trials(integer), public.claim_replay(integer), public.forget_replays(integer,integer), public.knowledge_role(uuid,uuid,uuid), public.claim_knowledge_document(uuid,uuid[],integer), public.search_knowledge(uuid,uuid,regconfig,text,integer), public.append_own_feed_entries(text,uuid[]), public.price_of(text[]), public.model_usage_of(uuid,uuid), public.forget_usage(integer,integer,integer), public.add_run_figures(json,json,json), public.forget_run_figures(integer,integer,integer), public.due_alert_rules(integer), public.take_alert_messages(integer), public.forget_run_labels(uuid,integer), public.due_assistant_turns(integer), public.forget_assistant_memories(integer,integer), public.template_colleagues(uuid,uuid), public.take_deliveries(uuid,integer,integer,integer,integer,uuid[]), public.forget_run_logs(uuid,integer), engine.signal_and_claim(uuid,uuid,uuid,text,json), public.covered_runs(), public.cover_runs(uuid,uuid), public.lease_run_sweep(integer), public.add_run_blocks(uuid[],uuid[],uuid[],integer[],integer[],bytea[],bytea[],bytea[],bytea[]), public.close_indexed_runs(uuid[],uuid[]), public.runs_between(uuid,uuid,uuid,uuid,integer), public.newest_run_before(uuid), public.ended_open_runs(timestamp with time zone,integer), public.workspaces_with_small_blocks(integer,integer), public.forget_run_blocks(uuid,integer), public.unreported_charges(text,integer), public.note_mail_leaves(boolean), public.settle_matters(uuid,text[],text,uuid), public.take_reach_messages(integer,integer), public.forget_reach_messages(integer), public.due_webhook_triggers(integer), public.due_trigger_removals(integer), public.register_oauth_client(uuid,text,text[],integer), public.find_oauth_client(uuid), public.use_oauth_token(bytea,text), public.revoke_oauth_token(bytea,uuid), public.forget_oauth_tokens(integer), public.open_runs_to_index(integer), public.add_service_errors(json,integer), public.forget_service_errors(uuid,integer), public.text_grams(uuid,text), public.find_in_conversations(text,integer), public.due_trigger_work(text,integer,integer,integer,jsonb), public.unpacked(integer,timestamp with time zone,text,json), public.journal_page(uuid,uuid,integer,integer) to heddle_app;
-grant execute on routine public.deliver_event(uuid,text,text,text,jsonb,text,uuid[],uuid[]), engine.may_touch(uuid), engine.signal(uuid,uuid,text,json), engine.cancel(uuid,uuid,text), engine.release(uuid,uuid), engine.start(uuid,uuid,json,json,integer), engine.claimed(), engine.grant_slots(integer), engine.bury(uuid,boolean), engine.wake_due(integer), engine.first_id(timestamp with time zone), engine.ensure_partitions(integer), engine.drop_week(timestamp with time zone,integer), engine.weeks(), engine.unaccounted(), engine.end_workspace(uuid), engine.sweep_workspace(uuid,integer), public.definition_of_version(uuid,uuid), engine.forget_ended(uuid,uuid,integer,integer), public.workspace_quotas(uuid,text,text), public.add_usage(uuid[],text[],text[],bigint[]), engine.wake_some(uuid,integer,integer), engine.check_waits(integer), engine.waits_are_right(uuid[],uuid[]), engine.release_orphans(), engine.shown_waits(uuid,uuid,text,integer,jsonb), engine.claim_some(uuid,uuid,integer,integer,integer,integer), engine.acquit(uuid), engine.suspicion(integer), engine.claim_more(uuid,uuid,integer,integer,integer,integer), engine.claim(uuid,uuid,integer,integer,integer,integer), engine.seal_week(timestamp with time zone), engine.confirm_seal(timestamp with time zone), engine.forget_some(text,integer,boolean,integer), engine.clear_week(timestamp with time zone,integer), engine.detach_week(timestamp with time zone,integer,integer), engine.remove_week(timestamp with time zone), engine.remove_before(), engine.open_week(text), public.principal_of_version(uuid,uuid), public.authority_of_webhook(uuid,uuid,uuid), engine.brief_waits(jsonb), engine.flow_wait(text,timestamp with time zone), engine.start_wait(timestamp with time zone), engine.shown_flow(uuid,uuid,text,boolean,jsonb), engine.set_flow(uuid,uuid,jsonb), engine.flow_cancel(uuid,uuid,text,text,uuid), engine.flow_permit(uuid,uuid,integer,double precision,uuid), engine.flow_when_full(uuid,uuid,uuid,uuid,jsonb), engine.flow_grant(uuid,uuid,uuid,jsonb,integer), engine.flow_decide(uuid,uuid,integer), engine.claim_placed(uuid,uuid,integer,integer,integer,integer), engine.flow_came(uuid,uuid,integer), engine.signal_and_claim(uuid,uuid,uuid,text,json), public.text_grams(uuid,text), public.unpacked(integer,timestamp with time zone,text,json), public.journal_page(uuid,uuid,integer,integer) to heddle_engine;
+grant execute on routine public.deliver_event(uuid,text,text,text,jsonb,text,uuid[],uuid[]), engine.may_touch(uuid), engine.signal(uuid,uuid,text,json), engine.cancel(uuid,uuid,text), engine.release(uuid,uuid), engine.start(uuid,uuid,json,json,integer), engine.claimed(), engine.grant_slots(integer), engine.bury(uuid,boolean), engine.wake_due(integer), engine.first_id(timestamp with time zone), engine.ensure_partitions(integer), engine.drop_week(timestamp with time zone,integer), engine.weeks(), engine.unaccounted(), engine.end_workspace(uuid), engine.sweep_workspace(uuid,integer), public.definition_of_version(uuid,uuid), engine.forget_ended(uuid,uuid,integer,integer), public.workspace_quotas(uuid,text,text), public.add_usage(uuid[],text[],text[],bigint[]), engine.wake_some(uuid,integer,integer), engine.check_waits(integer), engine.waits_are_right(uuid[],uuid[]), engine.release_orphans(), engine.shown_waits(uuid,uuid,text,integer,jsonb), engine.claim_some(uuid,uuid,integer,integer,integer,integer), engine.acquit(uuid), engine.suspicion(integer), engine.claim_more(uuid,uuid,integer,integer,integer,integer), engine.claim(uuid,uuid,integer,integer,integer,integer), engine.seal_week(timestamp with time zone), engine.confirm_seal(timestamp with time zone), engine.forget_some(text,integer,boolean,integer), engine.clear_week(timestamp with time zone,integer), engine.detach_week(timestamp with time zone,integer,integer), engine.remove_week(timestamp with time zone), engine.remove_before(), engine.open_week(text), public.principal_of_version(uuid,uuid), public.authority_of_webhook(uuid,uuid,uuid), engine.brief_waits(jsonb), engine.flow_wait(text,timestamp with time zone), engine.start_wait(timestamp with time zone), engine.shown_flow(uuid,uuid,text,boolean,jsonb), engine.set_flow(uuid,uuid,jsonb), engine.flow_cancel(uuid,uuid,text,text,uuid), engine.flow_permit(uuid,uuid,integer,double precision,uuid), engine.flow_when_full(uuid,uuid,uuid,uuid,jsonb), engine.flow_grant(uuid,uuid,uuid,jsonb,integer), engine.flow_decide(uuid,uuid,integer), engine.claim_placed(uuid,uuid,integer,integer,integer,integer), engine.flow_came(uuid,uuid,integer), engine.signal_and_claim(uuid,uuid,uuid,text,json), public.text_grams(uuid,text), public.unpacked(integer,timestamp with time zone,text,json), public.journal_page(uuid,uuid,integer,integer), engine.flow_grant(uuid,uuid,uuid,jsonb,integer,text[]) to heddle_engine;
 grant execute on routine engine.unaccounted(), public.plan_has_subscribers(uuid), engine.shown_waits(uuid,uuid,text,integer,jsonb), engine.brief_waits(jsonb), engine.shown_flow(uuid,uuid,text,boolean,jsonb), public.unpacked(integer,timestamp with time zone,text,json), public.journal_page(uuid,uuid,integer,integer) to heddle_operator;
 grant execute on routine public.app_workspace(), public.app_user(), public.app_bound() to public;
 comment on column public.usage_counters.period is 'In UTC: the month (2026-01), the day (2026-01-31) or the minute (2026-01-31T09:30); empty for what is there';

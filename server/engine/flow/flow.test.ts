@@ -65,6 +65,14 @@ const letGo = async (id: string): Promise<void> => {
 const reason = async (id: string) => (await view(id)).waiting_for[0]?.reason
 const asks = (id: string): Promise<void> =>
   expect.poll(async () => (await view(id)).waiting_for[0]?.kind).toBe('clarification')
+const answer = (id: string) =>
+  bench.db.engine((tx) =>
+    bench.engine.signal(
+      tx,
+      { workspaceId: bench.workspaceId, executionId: id, key: 'a' },
+      { type: 'clarification.answered', nodePath: 'q', answer: 1, data: {} },
+    ),
+  )
 const waitsFor = (id: string, why: string): Promise<void> => expect.poll(() => reason(id)).toBe(why)
 
 /** Creates a workflow with these rules, whose executions are started by each engine in turn. */
@@ -140,14 +148,6 @@ describe('concurrency', () => {
     if (secondRuns) await asks(second)
     else await settled()
     expect(await reason(second)).toBe(secondRuns ? undefined : 'concurrency')
-    const answer = (id: string) =>
-      bench.db.engine((tx) =>
-        bench.engine.signal(
-          tx,
-          { workspaceId: bench.workspaceId, executionId: id, key: 'a' },
-          { type: 'clarification.answered', nodePath: 'q', answer: 1, data: {} },
-        ),
-      )
     await answer(first)
     await isOpen(first)
     if (secondRuns) {
@@ -316,6 +316,23 @@ describe('pause', () => {
     await settled()
     await bench.rule(workflowId, {})
     await letGo(later)
+  })
+
+  test('lets executions that have started continue, within the limit, and shows what they wait for', async () => {
+    const { workflowId, run } = await withRules({ max_concurrency: 1 }, asking)
+    const [first, second] = [await run(), await run()]
+    for (const id of [first, second]) await asks(id)
+    await bench.rule(workflowId!, { max_concurrency: 1, ...paused })
+    const third = await run({}, { flow: { concurrency: { limit: 1 }, paused: true } })
+    await waitsFor(third, 'paused')
+    expect((await view(first)).waiting_for).toMatchObject([{ kind: 'clarification' }])
+    await answer(first)
+    await isOpen(first)
+    await answer(second)
+    await waitsFor(second, 'concurrency')
+    await letGo(first)
+    await letGo(second)
+    expect(await reason(third)).toBe('paused')
   })
 
   test('ends a waiting execution at once when it is cancelled', async () => {
