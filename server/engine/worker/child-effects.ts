@@ -77,6 +77,26 @@ async function startExecution(
 }
 
 /**
+ * Cancels a child if its node stopped waiting for it while the child was being started. The commands and reports that
+ * cancel the children of a node did not find it then. `isAwaited`: checks whether the node waits, in memory.
+ */
+async function cancelIfUnawaited(
+  deps: EffectDeps,
+  live: Live,
+  frame: Frame,
+  child: { executionId: string; isAwaited(): boolean },
+): Promise<void> {
+  const { workspaceId, executionId } = live.owned
+  if (!live.isGone()) {
+    if (live.frames.get(frame.prefix) === frame && child.isAwaited()) return
+    // Waits until it is durable that the node no longer waits.
+    if (await live.post(() => undefined)) return deps.cancelChild(workspaceId, child.executionId)
+  }
+  // An execution that has not ended is on another worker, which finds the child by its id.
+  if (await deps.hasEnded(workspaceId, executionId)) await deps.cancelChild(workspaceId, child.executionId)
+}
+
+/**
  * Runs a workflow for a node that is still running, once for each `key`. Throws `Suspended` until the workflow has
  * ended.
  */
@@ -98,6 +118,8 @@ export async function runWorkflow(
   let found = await deps.findChild(workspaceId, executionId)
   if (!found) {
     await startExecution(deps, live, { executionId, path: frame.prefix + node, isAwaited: true }, wanted)
+    const isAwaited = (): boolean => frame.state.nodes[node]?.status === 'running'
+    await cancelIfUnawaited(deps, live, frame, { executionId, isAwaited })
     found = await deps.findChild(workspaceId, executionId)
   }
   if (found?.ended) return found.ended
@@ -120,8 +142,11 @@ async function startOnce(
   const executionId = childId(owned.executionId, frame, node, attempt)
   const tell = (end: ChildEnd) => () => live.sendUnawaited(frame, { kind: 'child', node, attempt, ...end })
   // The end of the child may already have arrived as a message.
-  const self = frame.state.nodes[node]
-  if (self?.wait?.kind !== 'execution' || self.attempt !== attempt) return undefined
+  const isAwaited = (): boolean => {
+    const self = frame.state.nodes[node]
+    return self?.wait?.kind === 'execution' && self.attempt === attempt
+  }
+  if (!isAwaited()) return undefined
   // A started child is not resolved again: its workflow may have been deleted, but the child still exists.
   const before = command.again && (await deps.findChild(owned.workspaceId, executionId))
   const goesItsWay = args.wait === false
@@ -139,6 +164,7 @@ async function startOnce(
     },
   )
   if (goesItsWay) return begun
+  await cancelIfUnawaited(deps, live, frame, { executionId, isAwaited })
   // An earlier try with an unknown outcome had started the child, which may have ended since.
   const found = started.replayed ? await deps.findChild(owned.workspaceId, executionId) : undefined
   return found?.ended ? tell(found.ended) : undefined
@@ -157,6 +183,14 @@ export async function startChild(
     if (error instanceof NoLongerNeeded) throw error
     return () => live.sendUnawaited(frame, { kind: 'child', node, attempt, results: null, error: errorOf(error) })
   }
+}
+
+/** Cancels the children of the nodes below `path`: of an item, or of the body of a map or loop. */
+export async function abandonChildrenUnder(deps: EffectDeps, live: Live, path: string): Promise<undefined> {
+  const { workspaceId, executionId } = live.owned
+  await deps.platformRetry(live, { frame: live.top, node: path }, () =>
+    deps.cancelChildrenUnder(workspaceId, executionId, path),
+  )
 }
 
 export async function abandonChild(

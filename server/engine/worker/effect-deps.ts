@@ -26,4 +26,8 @@ export type EffectDeps = {
   /** Finds a child that was started before, and how it ended, if it has ended. */
   findChild(workspaceId: string, executionId: string): Promise<{ ended: ChildEnd | null } | undefined>
   cancelChild(workspaceId: string, executionId: string): Promise<void>
+  /** Cancels the live children of nodes whose paths start with `path`. */
+  cancelChildrenUnder(workspaceId: string, executionId: string, path: string): Promise<void>
+  /** Checks whether an execution has ended or no longer exists. */
+  hasEnded(workspaceId: string, executionId: string): Promise<boolean>
 }

@@ -1,12 +1,13 @@
 import { SECOND } from '#platform/clock'
 import type { Command } from '../interpreter/commands.ts'
 import { inArea } from './area-call.ts'
-import { abandonChild, startChild } from './child-effects.ts'
+import { abandonChild, abandonChildrenUnder, startChild } from './child-effects.ts'
 import type { EffectDeps } from './effect-deps.ts'
 import type { Frame } from './frame.ts'
 import type { Live } from './live-types.ts'
 import { runLoop } from './loops.ts'
 import { runMap } from './maps.ts'
+import { mayStartInBodies } from './owned.ts'
 import { NoLongerNeeded } from './platform-retry.ts'
 import { closeRequest, openRequest, settleDue } from './request-effects.ts'
 import { runNode } from './run-node.ts'
@@ -60,6 +61,9 @@ export const makeEffects = (deps: EffectDeps) => {
         )
       case 'close': {
         const path = frame.prefix + command.node
+        // A path that ends like this is a prefix: of everything in a body, or in one of its items.
+        if (/[[.]$/.test(path) && mayStartInBodies(live.top.context.graph))
+          during(deps, live, () => abandonChildrenUnder(deps, live, path))
         if (!live.owned.mayHaveOpenedRequests) return undefined
         return during(deps, live, () => inTurn(live, path, () => closeRequest(deps, live, frame, command.node)))
       }

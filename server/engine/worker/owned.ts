@@ -52,6 +52,27 @@ export type Owned = {
 
 const PEOPLE = new Set(['approval', 'clarification', 'wait.event'])
 
+const startsExecutions = (graph: Graph): boolean =>
+  graph.nodes.some((node) => {
+    const body = bodyOf(node)
+    const isStarter = node.type === 'subworkflow' || mayBeSuspended(node.type)
+    return isStarter || (body !== undefined && startsExecutions(body as unknown as Graph))
+  })
+
+const startersIn = new WeakMap<Graph, boolean>()
+
+/** Checks whether a node in the body of a map or loop may start other executions. */
+export const mayStartInBodies = (graph: Graph): boolean => {
+  const known = startersIn.get(graph)
+  if (known !== undefined) return known
+  const found = graph.nodes.some((node) => {
+    const body = bodyOf(node)
+    return body !== undefined && startsExecutions(body as unknown as Graph)
+  })
+  startersIn.set(graph, found)
+  return found
+}
+
 const opensRequests = (graph: Graph): boolean =>
   graph.nodes.some((node) => {
     const body = bodyOf(node)

@@ -79,6 +79,16 @@ export const waitStatements = (db: Pick<Database, 'enginePool'>) => {
           [workspaceId, executionId],
         )
       )[0],
+    /** Returns the live children of an execution whose nodes have paths that start with `path`. */
+    childrenUnder: async (workspaceId: string, executionId: string, path: string): Promise<string[]> =>
+      (
+        await query<{ execution_id: string }>(
+          'children-under',
+          `select execution_id from executions where workspace_id = $1 and parent_execution_id = $2
+             and status in ('queued', 'running', 'waiting') and starts_with(parent_node, $3)`,
+          [workspaceId, executionId, path],
+        )
+      ).map(({ execution_id }) => execution_id),
     signal: async (workspaceId: string, executionId: string, key: string, payload: Signal): Promise<string> =>
       (
         await query<{ outcome: string }>('signal', 'select engine.signal($1, $2, $3, $4::json) as outcome', [
