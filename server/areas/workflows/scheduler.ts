@@ -32,6 +32,8 @@ type Row = Pick<
 > & {
   anchor: Date
   due: Date
+  /** The schedule was put off: its times up to then passed while it waited, so they were not missed. */
+  put_off: boolean
   version_id: string | null
   inputs: Json | null
   settings: FlowSettings & { timeout_s?: number }
@@ -42,7 +44,7 @@ type Row = Pick<
 }
 
 const DUE = `select s.workflow_id, s.cron, s.every_s, s.at, s.timezone, coalesce(s.input, '{}') as input, s.overlap, s.catch_up, s.created_at as anchor,
-    least(s.planned_at, s.next_run_at) as due, v.version_id, v.definition -> 'inputs' as inputs, w.settings, now() as now,
+    least(s.planned_at, s.next_run_at) as due, coalesce(s.planned_at < s.next_run_at, false) as put_off, v.version_id, v.definition -> 'inputs' as inputs, w.settings, now() as now,
     w.activation_required, coalesce(v.activated_by, v.created_by, w.owner_id) as principal_id, s.created_by
   from schedules s join workflows w on w.workspace_id = s.workspace_id and w.workflow_id = s.workflow_id
   left join workflow_versions v on v.workspace_id = s.workspace_id and v.workflow_id = s.workflow_id and v.active
@@ -91,14 +93,17 @@ export function makeScheduler(options: { db: Database; log: Logger; quota: Quota
 async function startAndStep(tx: Tx, due: Due, executionId: string, refusal: string | null): Promise<boolean> {
   const row = await tx.maybe<Row>(DUE, [due.workspace_id, due.schedule_id])
   if (!row) return false
-  const { runFor, after } = catchUp(row, row.catch_up, row)
+  const isQueued = row.overlap === 'queue'
+  // No time is left out that passed while an earlier run had not ended.
+  const { runFor, after } =
+    isQueued && row.put_off ? { runFor: row.due, after: row.due } : catchUp(row, row.catch_up, row)
   if (runFor === null) {
     await step(tx, due, nextTime(row, after), { ran: false, error: null, executionId: null })
     return false
   }
   const live = row.overlap === 'allow' ? [] : await listLiveRuns(tx, due.workspace_id, due.schedule_id)
-  if (row.overlap === 'queue' && live.length > 0) {
-    await putOff(tx, due)
+  if (isQueued && live.length > 0) {
+    await putOff(tx, due, runFor)
     return false
   }
   const error = refusal ?? reasonNotToStart(row) ?? (row.overlap === 'skip' && live.length > 0 ? STILL_RUNNING : null)
@@ -106,12 +111,12 @@ async function startAndStep(tx: Tx, due: Due, executionId: string, refusal: stri
     if (row.overlap === 'cancel') await cancelRuns(tx, due.workspace_id, live, due.schedule_id)
     // If the queue is full, the schedule is delayed, so that it neither loops nor blocks other schedules.
     if ((await startRun(tx, due, row, executionId, runFor)) !== 'accepted') {
-      await putOff(tx, due)
+      await putOff(tx, due, runFor)
       return false
     }
   }
   // Queued times run one after another, so the next time counts from this time and not from now.
-  const from = row.overlap === 'queue' ? runFor : after
+  const from = isQueued ? runFor : after
   await step(tx, due, nextTime(row, from), { ran: true, error, executionId: error === null ? executionId : null })
   return error === null
 }
@@ -147,17 +152,19 @@ const step = (
   of: { ran: boolean; error: string | null; executionId: string | null },
 ): Promise<number> =>
   tx.count(
-    `update schedules set next_run_at = $3, planned_at = $3, last_run_at = case when $4 then now() else last_run_at end,
+    // If the next time passed while the schedule was put off, it stays put off.
+    `update schedules set next_run_at = case when $3 < next_run_at then next_run_at else $3 end, planned_at = $3, last_run_at = case when $4 then now() else last_run_at end,
        last_execution_id = coalesce($5, last_execution_id), last_error = case when $4 then $6 else last_error end
      where workspace_id = $1 and schedule_id = $2`,
     [workspace_id, schedule_id, next, of.ran, of.executionId, of.error],
   )
 
-/** Delays a schedule. It stays due for its original time. */
-const putOff = (tx: Tx, { workspace_id, schedule_id }: Due): Promise<number> =>
+/** Delays a schedule. It stays due for its original time, or for the time that catching up has chosen. */
+const putOff = (tx: Tx, { workspace_id, schedule_id }: Due, runFor: Date | null = null): Promise<number> =>
   tx.count(
-    `update schedules set next_run_at = now() + interval '5 seconds' where workspace_id = $1 and schedule_id = $2 and next_run_at <= now()`,
-    [workspace_id, schedule_id],
+    `update schedules set next_run_at = now() + interval '5 seconds', planned_at = coalesce($3, planned_at)
+     where workspace_id = $1 and schedule_id = $2 and next_run_at <= now()`,
+    [workspace_id, schedule_id, runFor],
   )
 
 function reasonNotToStart(row: Row): string | null {

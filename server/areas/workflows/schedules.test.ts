@@ -206,6 +206,32 @@ describe('a schedule that is due', () => {
     await until(async () => (await runsOf(workflow)).length === 2, 'the second execution')
   })
 
+  test.each(['none', 'last'])('with overlap queue and catch_up %s leaves no time out', async (catch_up) => {
+    const workflow = await make(asking)
+    const { schedule_id } = await add(workflow, { every_s: 3600, overlap: 'queue', catch_up })
+    await due(schedule_id)
+    await waitingRuns(workflow, 1)
+    // Three hourly times passed while the first run had not ended. The third was half an hour ago.
+    await set(
+      schedule_id,
+      `created_at = now() - interval '5.5 hours', next_run_at = now(), planned_at = now() - interval '2.5 hours'`,
+    )
+    const scheduled: string[] = []
+    for (let runs = 1; runs <= 4; runs += 1) {
+      const [newest] = await waitingRuns(workflow, 1)
+      scheduled.push(newest.scheduled_at)
+      await world.owner.call('POST', `/api/workflows/executions/${newest.execution_id}/cancel`)
+      if (runs === 4) break
+      await until(async () => {
+        await set(schedule_id, 'next_run_at = case when planned_at < now() then now() else next_run_at end')
+        return (await runsOf(workflow)).length > runs
+      }, 'the next execution')
+    }
+    const [, second, third, last] = scheduled.map((at) => new Date(at).getTime())
+    expect([third! - second!, last! - third!]).toEqual([3_600_000, 3_600_000])
+    expect(new Date((await read(`${workflow}/schedules/${schedule_id}`)).next_run_at).getTime()).toBe(last! + 3_600_000)
+  })
+
   test.each([
     { catch_up: 'none', runs: 0 },
     { catch_up: 'last', runs: 1 },
