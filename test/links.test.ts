@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 // Checks that every link between the documents leads to a file and a heading that exist.
 
 const root = join(import.meta.dirname, '..')
-const documents = globSync(['*.md', 'docs/**/*.md'], { cwd: root })
+const documents = globSync(['*.md', '.github/**/*.md', 'docs/**/*.md', 'web/*.md'], { cwd: root })
 
 const anchorsOf = (text: string): string[] =>
   [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>

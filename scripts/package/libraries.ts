@@ -17,7 +17,7 @@ type Library = {
   dependencies?: Record<string, string>
 }
 
-const LIBRARIES: Library[] = [
+export const LIBRARIES: Library[] = [
   {
     name: '@heddle/sdk',
     description: 'Typed client for Heddle, without dependencies',

@@ -31,6 +31,7 @@ export const overview = (commands: Record<string, Command>): string => `heddle: 
 
 ${listed(Object.entries(commands).map(([name, { words, about }]) => [['heddle', name, ...words].join(' '), firstSentence(about)]))}
 
-heddle COMMAND --help tells the options and exit codes of one. Each takes --json, and --workspace ws_… where the key holds in several
-workspaces; login remembers it. HEDDLE_BASE, HEDDLE_KEY and HEDDLE_WORKSPACE override what login remembered. WORKFLOW is an id or a name.
+heddle COMMAND --help shows the options and exit codes of a command. Every command accepts --json. If the key is valid in several workspaces,
+give --workspace ws_…; login stores it. HEDDLE_BASE, HEDDLE_KEY and HEDDLE_WORKSPACE take precedence over what login stored. WORKFLOW is an id
+or a name.
 `
