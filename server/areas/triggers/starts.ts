@@ -1,3 +1,4 @@
+import { flowOf } from '#engine/flow/rules'
 import type { Json, JsonObject } from '#model/definition'
 import { validateJson } from '#model/json-schema'
 import type { Tx } from '#platform/db/pool'
@@ -44,7 +45,7 @@ export const startOf = (claim: Claim, executionId: string, one: Item) => {
     workflowId: row.workflow_id,
     versionId: row.version_id,
     timeoutS: row.settings.timeout_s ?? null,
-    maxConcurrency: row.settings.max_concurrency ?? null,
+    flow: flowOf(row.settings),
     trigger: { kind: 'event' as const, id },
     startedBy: null,
     principalId: row.principal_id,

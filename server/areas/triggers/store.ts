@@ -1,3 +1,4 @@
+import type { FlowSettings } from '#engine/flow/rules'
 import type { Json, JsonObject } from '#model/definition'
 import type { Database, Tx } from '#platform/db/pool'
 import { type ListInput, readList } from '#platform/http/list'
@@ -125,7 +126,7 @@ export type Claimed = {
   created_by: string | null
   version_id: string | null
   inputs: Json | null
-  settings: { timeout_s?: number; max_concurrency?: number }
+  settings: FlowSettings & { timeout_s?: number }
   activation_required: boolean
   /** False if the trigger was disabled and must be unregistered at the vendor. */
   enabled: boolean

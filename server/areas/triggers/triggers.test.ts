@@ -108,6 +108,19 @@ describe('a trigger that polls', () => {
     expect(await inputs(workflowId)).toEqual(['one'])
   })
 
+  test('starts executions by the rules of the workflow', async () => {
+    const workflowId = await workflow()
+    const { trigger_id } = (await add(workflowId, rss())).body
+    await firstLook(workflowId, trigger_id)
+    expect((await world.owner.call('POST', `/api/workflows/${workflowId}/pause`)).status).toBe(200)
+    items = ['one']
+    await look(workflowId, trigger_id)
+    const runs = async () => (await world.owner.call('GET', `/api/workflows/${workflowId}/executions`)).body.items
+    expect(await runs()).toMatchObject([{ status: 'waiting', waiting_for: [{ kind: 'slot', reason: 'paused' }] }])
+    expect((await world.owner.call('POST', `/api/workflows/${workflowId}/resume`)).status).toBe(200)
+    await until(async () => (await runs())[0].status === 'succeeded', 'the execution')
+  })
+
   test('starts nothing if another process has taken over the poll', async () => {
     const workflowId = await workflow()
     const { trigger_id } = (await add(workflowId, rss())).body

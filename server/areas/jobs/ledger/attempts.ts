@@ -46,6 +46,7 @@ export function makeAttempts({ engine, countRuns }: AttemptOptions, run: Run, ta
   const judgedBy = { retry: run.retry ?? legacyRetry(run), failNodes: failNodesOf(target.definition) }
   let startAgainAt = 0
   let broken: unknown
+  let { flow } = target.start
 
   /**
    * Returns how many of the wanted executions the plan still allows. A quota is used up completely before a run ends
@@ -69,6 +70,7 @@ export function makeAttempts({ engine, countRuns }: AttemptOptions, run: Run, ta
     const started = engine
       .start({
         ...target.start,
+        flow,
         executionId,
         workspaceId,
         input,
@@ -100,6 +102,10 @@ export function makeAttempts({ engine, countRuns }: AttemptOptions, run: Run, ta
 
   return {
     claimed: (claims: Claimed[]): void => void waiting.push(...claims),
+    /** Sets the rules for the next starts. People may change or pause the workflow while the run is under way. */
+    useFlow: (now: StartTarget['flow']): void => {
+      flow = now
+    },
     waiting: (): number => waiting.length + resent.length,
     running: (): number => inFlight.size,
     isRunning: (executionId: string): boolean => inFlight.has(executionId),

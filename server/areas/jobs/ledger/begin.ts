@@ -2,7 +2,7 @@ import type { DatasetUse } from '#areas/datasets/use'
 import { ACTIVATION_REQUIRED } from '#areas/executions/start'
 import { findPlanned } from '#areas/trials/service'
 import { nextRun } from '#areas/workflows/times'
-import { type FlowSettings, flowOf } from '#engine/flow/rules'
+import { type Flow, type FlowSettings, flowOf } from '#engine/flow/rules'
 import { personInitiator } from '#engine/initiators'
 import type { Initiator } from '#engine/ports'
 import type { Definition, Json, JsonObject } from '#model/definition'
@@ -139,19 +139,32 @@ export function beginRun(
   })
 }
 
+type Settings = FlowSettings & { timeout_s?: number }
+
+/** Returns undefined if the run executes no stored workflow. */
+const settingsOf = async (tx: Tx, run: runs.Run): Promise<Settings | undefined> =>
+  run.workflow_id === null
+    ? undefined
+    : (
+        await tx.maybe<{ settings: Settings }>(
+          'select settings from workflows where workspace_id = $1 and workflow_id = $2',
+          [run.workspace_id, run.workflow_id],
+        )
+      )?.settings
+
+/** Reads the present rules of the workflow. */
+export async function currentFlow(tx: Tx, run: runs.Run): Promise<Flow | null> {
+  const settings = await settingsOf(tx, run)
+  return settings ? flowOf(settings) : null
+}
+
 /** Reads what a run executes. Called again by a process that takes the run over. */
 export async function targetOf(db: Database, run: runs.Run): Promise<Target> {
   const { workspace_id: workspaceId } = run
   return db.tenant({ workspaceId, userId: null }, async (tx) => {
     const definition = await definitionOf(tx, workspaceId, run.definition_ref)
     if (!definition) throw new Error(`there is no definition ${run.definition_ref}`)
-    const workflow =
-      run.workflow_id === null
-        ? undefined
-        : await tx.maybe<{ settings: FlowSettings & { timeout_s?: number } }>(
-            'select settings from workflows where workspace_id = $1 and workflow_id = $2',
-            [workspaceId, run.workflow_id],
-          )
+    const settings = await settingsOf(tx, run)
     const { principal_id, initiators } = await authorityOf(tx, run)
     return {
       definition,
@@ -161,8 +174,8 @@ export async function targetOf(db: Database, run: runs.Run): Promise<Target> {
         definitionRef: run.definition_ref,
         workflowId: run.workflow_id,
         versionId: run.version_id,
-        timeoutS: workflow?.settings.timeout_s ?? null,
-        flow: workflow ? flowOf(workflow.settings) : null,
+        timeoutS: settings?.timeout_s ?? null,
+        flow: settings ? flowOf(settings) : null,
       },
     }
   })

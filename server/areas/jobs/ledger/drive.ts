@@ -1,6 +1,7 @@
 import { SECOND } from '#platform/clock'
 import type { Tx } from '#platform/db/pool'
 import { START_AGAIN_AFTER, type Target } from './attempts.ts'
+import { currentFlow } from './begin.ts'
 import { mayPlan, planSome } from './drive-plan.ts'
 import {
   applyWatched,
@@ -84,6 +85,7 @@ async function look(drive: Drive): Promise<void> {
     Promise.all([
       ends && lookAtEnds(drive, tx),
       begins && checkDataset(drive, tx),
+      begins && currentFlow(tx, run).then(attempts.useFlow),
       // Deleting or cancelling a run ends its executions. Their free slots must not start new ones.
       begins && runs.watchRun(tx, run, lease).then((watched) => applyWatched(drive, watched)),
     ]),
