@@ -1,4 +1,5 @@
 import type { LoadDefinition } from '#engine/definitions'
+import { platformFault } from '#engine/platform-fault'
 import { readPast } from '#engine/replaying/read'
 import { type ReplayDeps, replayOne } from '#engine/replaying/replay'
 import type { Definition, Json } from '#model/definition'
@@ -35,7 +36,7 @@ export function makeReplayRunner(options: RunnerOptions): PeriodicCheck {
 
   const periodicCheck = makePeriodicCheck({
     check,
-    onError: (error) => log.warn({ err: error }, 'replays could not be read; trying again in a second'),
+    onError: (error) => log.warn({ err: error }, 'replays could not be continued; trying again in a second'),
   })
   return {
     ...periodicCheck,
@@ -66,6 +67,11 @@ export async function driveSlice(
     const judged = await judgeSlice(options, workspaceId, candidate, { ...slice, isStopped })
     await db.tenant(scope, (tx) => store.writeSlice(tx, claimed, judged))
   } catch (error) {
+    if (platformFault(error, 'engine')) {
+      // Nothing of the slice was written, so it is repeated. If this fails too, it is repeated after the lease.
+      await db.tenant(scope, (tx) => store.releaseReplay(tx, claimed)).catch(() => {})
+      throw error
+    }
     log.error({ err: error, replay_id: claimed.replay_id }, 'a replay failed')
     const message = 'The replay failed because of an internal error. Start it again.'
     await db.tenant(scope, (tx) => store.failReplay(tx, claimed, { code: 'internal', message }))
@@ -73,7 +79,10 @@ export async function driveSlice(
 }
 
 const loadCandidate = (load: LoadDefinition, workspaceId: string, versionId: string): Promise<Definition | undefined> =>
-  load(workspaceId, `version:${versionId}`).catch(() => undefined)
+  load(workspaceId, `version:${versionId}`).catch((error: unknown) => {
+    if (platformFault(error, 'engine')) throw error
+    return undefined
+  })
 
 async function judgeSlice(
   options: RunnerOptions,

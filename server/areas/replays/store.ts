@@ -189,6 +189,13 @@ export const writeSlice = async (
   return true
 }
 
+/** Lets any process continue a claimed replay at once. */
+export const releaseReplay = (tx: Tx, { workspace_id, replay_id, epoch }: Claimed): Promise<number> =>
+  tx.count(
+    `update replays set lease_until = now() where workspace_id = $1 and replay_id = $2 and epoch = $3 and finished_at is null`,
+    [workspace_id, replay_id, epoch],
+  )
+
 export const failReplay = (tx: Tx, { workspace_id, replay_id, epoch }: Claimed, error: JsonObject): Promise<number> =>
   tx.count(
     `update replays set status = 'failed', finished_at = now(), error = $4
