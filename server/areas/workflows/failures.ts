@@ -5,6 +5,7 @@ import { initiatorsOfFollower } from '#engine/initiators'
 import type { EndedExecution, StartTarget } from '#engine/ports'
 import type { Json, JsonObject } from '#model/definition'
 import type { Database, Tx } from '#platform/db/pool'
+import { problem } from '#platform/errors'
 import { deliverEvent } from '#platform/events'
 import { newId, toWire } from '#platform/ids'
 import { findPrincipal, mayRun } from './rights.ts'
@@ -95,6 +96,9 @@ export function makeFailures(options: {
           handler.principalId ?? null,
         ),
       })
+      // Nothing is recorded, so the end is reported again in a few seconds, when there may be room.
+      if (outcome === 'queue_full')
+        throw problem('queue_full', 'Too many executions of this workspace are queued for its error workflow.')
       return outcome === 'accepted'
     })
 
