@@ -147,4 +147,14 @@ describe('live progress', () => {
     const { body } = await world.owner.call('POST', `/auth/workflow-ticket/${other.execution}`)
     expect(await openSocket(body.url.replace(other.execution, execution), body.ticket).closed).toBe(4401)
   })
+
+  test('ends for a member without a second factor when the workspace requires one', async () => {
+    const { owner, workspace } = await makeWorld(service())
+    const made = await owner.call('POST', '/api/workflows', { body: { name: 'Live', definition: asking } })
+    const { body } = await owner.call('POST', `/api/workflows/${made.body.workflow_id}/run`, { body: {} })
+    const live = await connect(body.execution_id, owner)
+    await live.frame(({ type }) => type === 'snapshot')
+    await service().sql('update workspaces set require_second_factor = true where workspace_id = $1', [workspace.uuid])
+    expect(await live.closed).toBe(4403)
+  })
 })

@@ -237,6 +237,54 @@ describe('the access to alert rules', () => {
     expect(await told(world.member)).toEqual([])
   })
 
+  test('shows nothing to its creator, and sends nothing to the channel they chose, once they cannot see the workflow', async () => {
+    const { owner, member } = world
+    const id = await workflow()
+    const shareWith = async (members: object[]): Promise<void> =>
+      expect((await owner.call('PATCH', `/api/workflows/${id}`, { body: { members } })).status).toBe(200)
+    await shareWith([{ user_id: member.id, role: 'viewer' }])
+    const template = await owner.call('POST', '/api/templates', { body: { name: 'Desk', workflow_ids: [id] } })
+    const channel = await owner.call('POST', '/api/gateway/channels', {
+      body: {
+        channel: 'webhook',
+        external_id: `${vendor.url}/ops`,
+        template_id: template.body.template_id,
+        credentials: { signing_secret: 'a-secret-of-the-receiver' },
+      },
+    })
+    const to = { config_id: channel.body.config_id, to: 'mine' }
+    const body = { kind: 'failure_rate', workflow_id: id, threshold: 0.5, min_runs: 1, channel: to }
+    const { rule_id } = await make(body, member)
+    const address = `/api/alert-rules/${rule_id}`
+    await shareWith([])
+    expect((await member.call('GET', address)).status).toBe(404)
+    expect((await member.call('PATCH', address, { body: { mail: true } })).status).toBe(404)
+    expect((await member.call('GET', '/api/alert-rules')).body.items).toEqual([])
+    await ran(id, 'failed', 1)
+    expect((await looked(rule_id)).state).toBe('firing')
+    // An owner who chooses the channel answers for it.
+    const isDone = async () =>
+      (await service.sql('select from alert_messages where workspace_id = $1', [world.workspace.uuid])).length === 0
+    await until(isDone, 'the message to be dropped')
+    expect((await owner.call('PATCH', address, { body: { channel: to } })).status).toBe(200)
+    await ran(id, 'succeeded', 9)
+    expect((await looked(rule_id)).state).toBe('ok')
+    const sent = () => vendor.seen.filter(({ path }) => path === '/ops')
+    await until(async () => sent().length > 0, 'the message of the owner')
+    expect(sent()[0]!.body).toContain('Resolved: Orders fail')
+  })
+
+  test('cannot be changed by its creator as a viewer of the workspace', async () => {
+    const id = await workflow(world.member)
+    const { rule_id } = await make({ kind: 'silence', threshold: 60, workflow_id: id }, world.member)
+    await world.owner.call('PATCH', `/api/workspaces/${world.workspace.id}/members/${world.member.id}`, {
+      body: { role: 'viewer' },
+    })
+    const address = `/api/alert-rules/${rule_id}`
+    expect((await world.member.call('GET', address)).status).toBe(200)
+    expect((await world.member.call('PATCH', address, { body: { mail: true } })).status).toBe(403)
+  })
+
   test.each([
     [{ kind: 'failure_rate', threshold: 1.5 }],
     [{ kind: 'silence', threshold: 0 }],

@@ -28,8 +28,16 @@ type Message = {
 
 const MAX_ATTEMPTS = 10
 
-/** Selects the addresses only of people who are in the workspace and can see the workflow now. */
-const READ = `select m.subject, m.body, m.attempts, r.config_id, r.channel_to, array(
+/**
+ * Selects the addresses only of people who are in the workspace and can see the workflow now. The channel is null
+ * unless the person who chose it may use channels and see what the rule watches.
+ */
+const READ = `select m.subject, m.body, m.attempts, r.channel_to,
+  case when exists (select from memberships s
+    where s.workspace_id = r.workspace_id and s.user_id = coalesce(r.channel_by, r.created_by) and (s.role = 'owner' or s.role = 'member' and (
+      exists (select from workflows w where w.workspace_id = r.workspace_id and w.workflow_id = r.workflow_id and w.owner_id = s.user_id)
+      or exists (select from workflow_people p where p.workspace_id = r.workspace_id and p.workflow_id = r.workflow_id
+        and p.user_id = s.user_id)))) then r.config_id end as config_id, array(
     select u.email from memberships s join users u on u.user_id = s.user_id
     where s.workspace_id = r.workspace_id and s.user_id = any(r.people) and s.role <> 'guest' and (r.workflow_id is null or s.role = 'owner'
       or exists (select from workflows w where w.workspace_id = r.workspace_id and w.workflow_id = r.workflow_id and w.owner_id = s.user_id)

@@ -19,7 +19,8 @@ export const accessLevelInAlertRule: FindAccessLevel = async (ctx, ruleId) => {
   const caller = callerOf(ctx)
   const seen = await store.findSeenRule(ctx.tx, ctx.workspace.workspace_id, ruleId, caller)
   if (!seen) return undefined
-  return caller.isOwner || seen.created_by === caller.userId ? 'owner' : 'viewer'
+  const isOwn = seen.created_by === caller.userId && ctx.workspace.role === 'member'
+  return caller.isOwner || isOwn ? 'owner' : 'viewer'
 }
 
 export const listAlertRules = (ctx: Context, asked: ListInput) =>
@@ -76,7 +77,7 @@ export async function updateAlertRule(ctx: Context, { rule_id, ...patch }: ById 
   const rule = await getAlertRule(ctx, { rule_id })
   if (patch.threshold !== undefined) checkThreshold(rule.kind, patch.threshold)
   await checkRecipients(ctx, patch)
-  await store.updateRule(ctx.tx, ctx.workspace.workspace_id, rule_id, patch)
+  await store.updateRule(ctx.tx, ctx.workspace.workspace_id, rule_id, patch, ctx.person.user_id)
   return getAlertRule(ctx, { rule_id })
 }
 

@@ -6,9 +6,12 @@ const columns = `r.rule_id, r.name, r.kind, r.workflow_id, r.threshold, r.window
   case when r.config_id is not null then json_build_object('config_id', r.config_id, 'to', r.channel_to) end as channel, r.enabled,
   r.silenced_until, r.state, r.since, r.value, r.checked_at, r.created_by, r.created_at, r.updated_at`
 
-/** `$2` is the caller; `$3` is true if the caller owns the workspace. */
-const SEEN = `(r.workflow_id is null or $3 or r.created_by = $2 or exists (select from workflows w where w.workspace_id = r.workspace_id
-    and w.workflow_id = r.workflow_id and w.deleted_at is null and w.owner_id = $2)
+/**
+ * `$2` is the caller; `$3` is true if the caller owns the workspace. A rule shows figures of its workflow, so the person
+ * who created the rule must still be able to see the workflow.
+ */
+const SEEN = `(r.workflow_id is null or $3 or exists (select from workflows w where w.workspace_id = r.workspace_id
+    and w.workflow_id = r.workflow_id and w.owner_id = $2)
   or exists (select from workflow_people m where m.workspace_id = r.workspace_id and m.workflow_id = r.workflow_id and m.user_id = $2))`
 
 export const listRules = (
@@ -58,8 +61,8 @@ export const insertRule = (
 ): Promise<number> =>
   tx.count(
     `insert into alert_rules (workspace_id, rule_id, name, kind, workflow_id, threshold, window_s, min_runs, people, mail, config_id,
-       channel_to, enabled, created_by)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+       channel_to, enabled, created_by, channel_by)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14)`,
     [
       workspaceId,
       rule.ruleId,
@@ -78,12 +81,19 @@ export const insertRule = (
     ],
   )
 
-/** Makes the rule due, so that the change takes effect at once. */
-export const updateRule = (tx: Tx, workspaceId: string, ruleId: string, patch: AlertRulePatch): Promise<number> =>
+/** Makes the rule due, so that the change takes effect at once. `userId`: the person who makes the change. */
+export const updateRule = (
+  tx: Tx,
+  workspaceId: string,
+  ruleId: string,
+  patch: AlertRulePatch,
+  userId: string,
+): Promise<number> =>
   tx.count(
     `update alert_rules set name = coalesce($3, name), threshold = coalesce($4, threshold), window_s = coalesce($5, window_s),
        min_runs = coalesce($6, min_runs), people = coalesce($7, people), mail = coalesce($8, mail),
        config_id = case when $9 then $10::uuid else config_id end, channel_to = case when $9 then $11::text else channel_to end,
+       channel_by = case when $9 then $15::uuid else channel_by end,
        enabled = coalesce($12, enabled), silenced_until = case when $13 then $14::timestamptz else silenced_until end,
        updated_at = now(), next_check_at = now()
      where workspace_id = $1 and rule_id = $2`,
@@ -102,6 +112,7 @@ export const updateRule = (tx: Tx, workspaceId: string, ruleId: string, patch: A
       patch.enabled ?? null,
       patch.silenced_until !== undefined,
       patch.silenced_until ?? null,
+      userId,
     ],
   )
 
