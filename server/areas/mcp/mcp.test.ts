@@ -1,7 +1,9 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { startVendor } from '#test/fakes/vendor'
 import { useSharedService } from '#test/harness/service'
+import { until } from '#test/harness/until'
 import { makeWorld, type TestPerson, type World } from '#test/harness/world'
 
 // Tests the service with the protocol's official client.
@@ -136,6 +138,45 @@ test('tools are listed page by page, without schemas of more than 16 KiB', async
   const { name } = first.tools[0]!
   expect(JSON.stringify(await client.callTool({ name, arguments: {} }))).toContain('/input/a')
   await client.close()
+})
+
+test('a call that is still running returns nothing after its key was deleted', async () => {
+  const slow = await startVendor()
+  try {
+    service().allow(slow.host)
+    let respond = (): void => undefined
+    slow.answer = (_request, response) => {
+      respond = () => response.writeHead(200).end('the answer')
+    }
+    const node = { id: 'n', type: 'http.request', args: { url: slow.url } }
+    const made = await makeTool('Slow', { nodes: [node], edges: [], output: { $ref: 'nodes.n.output.body' } })
+    const { body: key } = await world.owner.call('POST', '/auth/api-keys', { body: { name: 'for a while' } })
+    const call = (progressToken?: number) =>
+      service().call('POST', '/mcp', {
+        token: key.key,
+        headers: { accept: 'application/json, text/event-stream' },
+        body: {
+          jsonrpc: '2.0',
+          id: 1,
+          method: 'tools/call',
+          params: { name: `slow_${made.slice(-6)}`, arguments: {}, ...(progressToken && { _meta: { progressToken } }) },
+        },
+      })
+    const followed = call(7)
+    await until(async () => slow.seen.length === 1, 'the request')
+    const first = respond
+    const quiet = call()
+    await until(async () => slow.seen.length === 2, 'the second request')
+    expect((await world.owner.call('DELETE', `/auth/api-keys/${key.key_id}`)).status).toBe(204)
+    first()
+    respond()
+    for (const { text } of await Promise.all([followed, quiet])) {
+      expect(text).toContain('Your access has ended')
+      expect(text).not.toContain('the answer')
+    }
+  } finally {
+    await slow.stop()
+  }
 })
 
 test('an unknown method is refused, a notification gets no reply, and there is no stream for GET', async () => {

@@ -10,6 +10,7 @@ import { type Context, scopeOf } from '#platform/http/context'
 import { API_VERSION } from '#platform/http/openapi/document'
 import type { Exchange } from '#platform/http/route'
 import { fromWire, toWire } from '#platform/ids'
+import { areStillValid } from '#platform/realtime/tickets'
 import { canElicit, type ElicitationParts, makeElicitor, sessionFor, takeAnswer } from './elicitation.ts'
 import { openEvents, type Send } from './events.ts'
 import { type Id, type Message, type Reply, rpcError } from './rpc.ts'
@@ -131,9 +132,24 @@ async function callTool(
     openEvents.accepts(exchange) && (progressToken !== undefined || elicits)
       ? await waitWithEvents(parts, ctx, executionId, { progressToken, elicits }, openEvents(exchange))
       : await parts.engine.waitFor(workspace_id, executionId, WAIT_QUIETLY, ctx.stepAside())
+  if (!(await hasAccess(ctx))) return failed('Your access has ended. The execution continues.')
   if (!view) return failed('The execution no longer exists.')
   const execution = await parts.views.whole(view)
   return resultOf({ ...execution, results: execution.results as Json })
+}
+
+/**
+ * Checks whether the caller is still a member and the key or the permission of the program still exists. A call can
+ * take ten minutes, and a program must get nothing after its permission was withdrawn.
+ */
+async function hasAccess({ db, credential, person, workspace }: Context): Promise<boolean> {
+  if (credential.kind !== 'session' && credential.kind !== 'api_key') return false
+  const { user_id } = person
+  const { workspace_id } = workspace
+  const [holds] = await areStillValid(db, [
+    { user_id, workspace_id, credential_kind: credential.kind, credential_id: credential.id },
+  ])
+  return holds === true
 }
 
 /**
@@ -153,7 +169,7 @@ async function waitWithEvents(
   try {
     for (;;) {
       const view = await parts.engine.waitFor(ctx.workspace.workspace_id, executionId, POLL_EVERY, ctx.stepAside())
-      if (!view) return undefined
+      if (!view || !(await hasAccess(ctx))) return undefined
       tell(view)
       if (hasFinished(view) || performance.now() > until || ctx.signal.aborted) return view
       // People take longer than a client waits. Their questions are in their inbox.

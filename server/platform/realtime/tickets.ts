@@ -71,11 +71,14 @@ export async function redeemTicket(db: Database, ticket: string): Promise<Ticket
   return { ...rest, resource: resource_id }
 }
 
+/** A person with the workspace and the credential of their request. */
+export type Holder = Pick<TicketHolder, 'user_id' | 'workspace_id' | 'credential_kind' | 'credential_id'>
+
 /** Returns for each holder whether they are still in the workspace and their credential is still valid. */
-export async function areStillValid(db: Database, holders: readonly TicketHolder[]): Promise<boolean[]> {
+export async function areStillValid(db: Database, holders: readonly Holder[]): Promise<boolean[]> {
   // A holder with several open sockets is checked once.
   const places = new Map<string, number>()
-  const asked: TicketHolder[] = []
+  const asked: Holder[] = []
   const placeOf = holders.map((holder) => {
     const key = `${holder.user_id} ${holder.workspace_id} ${holder.credential_kind} ${holder.credential_id}`
     const known = places.get(key)
