@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { fromWire } from '#platform/ids'
 import { startService, useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
-import { makeWorld, type World } from '#test/harness/world'
+import { makeWorld, type TestPerson, type World } from '#test/harness/world'
 
 const service = useSharedService()
 let world: World
@@ -201,6 +201,21 @@ describe('an event', () => {
     })
     await world.owner.call('DELETE', `/api/workflows/${subscribed}`)
     expect((await send({ name })).body.started).toEqual([])
+  })
+
+  test('describes the inputs of a workflow only to people who can see its versions', async () => {
+    const name = `order.paid.${newKey()}`
+    const inputs = { type: 'object', properties: { data: { required: ['salary'] } } }
+    const definition = { inputs, nodes: [{ id: 'a', type: 'set', args: { values: {} } }], edges: [] }
+    const workflow_id = await makeWorkflow(definition, { on_event: [name] })
+    const event = { name, data: {}, event_id: `hidden-${name}` }
+    const reasonFor = async (person: TestPerson) => (await send(event, person)).body.not_started
+    const whole = [{ workflow_id, reason: expect.stringContaining('salary') }]
+    expect(await reasonFor(world.member)).toEqual([{ workflow_id, reason: 'The event does not match its inputs.' }])
+    expect(await reasonFor(world.owner)).toEqual(whole)
+    const members = [{ user_id: world.member.id, role: 'viewer' }]
+    await world.owner.call('PATCH', `/api/workflows/${workflow_id}`, { body: { members } })
+    expect(await reasonFor(world.member)).toEqual(whole)
   })
 
   test.each([

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { ACTIVATION_REQUIRED, type Quota, reasonAgainst } from '#areas/executions/start'
+import { maySee } from '#areas/workflows/rights'
 import { isHeavyCheck, validateInTurn } from '#engine/checking'
 import { enqueue } from '#engine/enqueue'
 import { flowOf } from '#engine/flow/rules'
@@ -107,6 +108,20 @@ async function wake(
   }
 }
 
+const UNFIT = 'The event does not match its inputs'
+
+/** Removes what describes the inputs of workflows whose versions the caller cannot see. */
+async function withoutHiddenInputs(ctx: Context, answer: EventTaken): Promise<EventTaken> {
+  const { workspace_id } = ctx.workspace
+  const not_started: EventTaken['not_started'] = []
+  for (const one of answer.not_started) {
+    const isHidden =
+      one.reason.startsWith(UNFIT) && !(await maySee(ctx.tx, workspace_id, one.workflow_id, ctx.person.user_id))
+    not_started.push(isHidden ? { ...one, reason: `${UNFIT}.` } : one)
+  }
+  return { ...answer, not_started }
+}
+
 /** Returns why a subscriber cannot be started, or null if it can. */
 async function reasonNotToStart(
   parts: EventParts,
@@ -119,7 +134,7 @@ async function reasonNotToStart(
   if (of.version_id === null) return 'It has no active version.'
   const inputs = await store.readInputs(ctx.tx, workspace_id, of.version_id)
   const [issue] = await validateInTurn(parts.turns, workspace_id, inputs ?? true, input)
-  return issue ? `The event does not match its inputs: ${issue.path || '/'} ${issue.message}.` : null
+  return issue ? `${UNFIT}: ${issue.path || '/'} ${issue.message}.` : null
 }
 
 async function startSubscribers(
@@ -212,7 +227,7 @@ export async function sendEvent(
 ): Promise<EventTaken> {
   const taken = { count: 0 }
   try {
-    const answer = await take(parts, ctx, event, taken, first)
+    const answer = await withoutHiddenInputs(ctx, await take(parts, ctx, event, taken, first))
     for (let n = answer.duplicate ? 0 : answer.started.length; n < taken.count; n++)
       parts.quota.giveBack(ctx.workspace.workspace_id)
     return answer

@@ -162,6 +162,12 @@ describe('the report', () => {
       { credential_id, name: 'Their model', cost: 2 },
       { credential_id: null, name: null, cost: 1 },
     ])
+    // A person who sees the workflow does not see the credential that its owner uses.
+    const members = [{ user_id: world.member.id, role: 'viewer' }]
+    await world.owner.call('PATCH', `/api/workflows/${second.workflow_id}`, { body: { members } })
+    expect((await usage('group_by=credential', world.member)).items).toMatchObject([
+      { credential_id, name: null, cost: 2 },
+    ])
     const days = await usage('group_by=day')
     expect(days).toMatchObject({ to: today, currency: 'USD', items: [{ day: today, calls: 2, cost: 3 }] })
     expect(days.total).toEqual({ calls: 2, unpriced_calls: 0, input_tokens: 2_000, output_tokens: 2, cost: 3 })

@@ -26,7 +26,9 @@ const groups: Record<UsageGroup, { key: string; as: string; name: string }> = {
   credential: {
     key: 'd.credential_id',
     as: 'credential_id',
-    name: '(select c.name from credentials c where c.workspace_id = $1 and c.credential_id = g.credential_id)',
+    // A workflow may use a credential that the caller cannot see.
+    name: `(select c.name from credentials c where c.workspace_id = $1 and c.credential_id = g.credential_id
+      and credential_role(c.workspace_id, c.credential_id, $2) is not null)`,
   },
 }
 

@@ -10,8 +10,11 @@ type Asked = { workspaceId: string; userId: string }
 /** `$1`: the workspace, `$2`: the person, `$3`: the ids or the names. */
 type Queries = { byId: string; byName: string }
 
+/** Guests do not see the resources of the workspace, even if a workflow that was shared with them uses some. */
+const NO_GUEST = `exists (select from memberships g where g.workspace_id = $1 and g.user_id = $2 and g.role <> 'guest')`
+
 const named = (table: string, id: string, name = 'name', usable = 'true'): Queries => ({
-  byId: `select ${id} as id, ${name} as name from ${table} where workspace_id = $1 and $2::uuid is not null and ${id} = any ($3::uuid[])`,
+  byId: `select ${id} as id, ${name} as name from ${table} where workspace_id = $1 and ${id} = any ($3::uuid[]) and ${NO_GUEST}`,
   byName: `select ${id} as id, ${name} as name from ${table}
     where workspace_id = $1 and $2::uuid is not null and ${name} = any ($3::text[]) and ${usable}`,
 })
@@ -34,8 +37,10 @@ const queries: Record<NamedPrefix, Queries> = {
   },
   chan: named('gateway_channels', 'config_id', 'coalesce(name, external_id)'),
   wf: {
-    byId: `select workflow_id as id, name from workflows
-      where workspace_id = $1 and $2::uuid is not null and workflow_id = any ($3::uuid[]) and deleted_at is null`,
+    byId: `select w.workflow_id as id, w.name from workflows w
+      where w.workspace_id = $1 and w.workflow_id = any ($3::uuid[]) and w.deleted_at is null and (${NO_GUEST}
+        or w.owner_id = $2 or exists (select from workflow_people m
+          where m.workspace_id = w.workspace_id and m.workflow_id = w.workflow_id and m.user_id = $2))`,
     byName: `select w.workflow_id as id, w.name from workflows w
       where w.workspace_id = $1 and w.name = any ($3::text[]) and w.deleted_at is null and (w.owner_id = $2 or exists (
         select from workflow_people m where m.workspace_id = w.workspace_id and m.workflow_id = w.workflow_id
@@ -43,7 +48,7 @@ const queries: Record<NamedPrefix, Queries> = {
   },
   usr: {
     byId: `select u.user_id as id, u.email as name from memberships m join users u using (user_id)
-      where m.workspace_id = $1 and $2::uuid is not null and u.user_id = any ($3::uuid[])`,
+      where m.workspace_id = $1 and u.user_id = any ($3::uuid[]) and (u.user_id = $2 or ${NO_GUEST})`,
     byName: `select u.user_id as id, u.email as name from memberships m join users u using (user_id)
       where m.workspace_id = $1 and $2::uuid is not null and u.email = any ($3::text[])`,
   },
