@@ -1,9 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { type AddressInfo, createServer as createSocketServer, type Server as SocketServer } from 'node:net'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { isPublicAddress } from './address.ts'
+import type { OutgoingCredential } from './credential.ts'
 import { OutgoingFailure } from './failure.ts'
+import { makeMask } from './mask.ts'
 import { makeOutgoing, type Outgoing, type OutgoingRequest } from './outgoing.ts'
 
 let canary: SocketServer
@@ -42,6 +44,7 @@ const handlers: Record<string, Handler> = {
     response.on('close', () => clearInterval(timer))
   },
   '/silent': () => {},
+  '/unauthorized': (_request, response) => response.writeHead(401).end(),
   '/loop': (_request, response) => response.writeHead(302, { location: '/loop' }).end(),
 }
 
@@ -188,6 +191,23 @@ describe('redirects', () => {
     const [elsewhere] = arrived('/elsewhere')
     expect(elsewhere?.headers).toMatchObject({ accept: 'text/html' })
     for (const name of ['authorization', 'cookie', 'x-api-key']) expect(elsewhere?.headers[name]).toBeUndefined()
+  })
+
+  it('carry no credential after another origin was involved, even back on the first origin', async () => {
+    const renew = vi.fn(async () => undefined)
+    const credential: OutgoingCredential = {
+      name: 'Shop',
+      allows: () => true,
+      apply: (hop) => ({ ...hop, headers: { ...hop.headers, 'x-key': 'secret' } }),
+      mask: makeMask(['secret']),
+      renew,
+    }
+    const back = `http://localhost:${port}/to?status=302&url=${encodeURIComponent(at('/unauthorized'))}`
+    await outgoing.request({ url: to(back), credential })
+    expect(seen.map(({ headers }) => headers['x-key'])).toEqual(['secret', undefined, undefined])
+    expect(arrived('/unauthorized')).toHaveLength(1)
+    // The response to a request without the credential does not show that the credential is outdated.
+    expect(renew).not.toHaveBeenCalled()
   })
 
   it('fail after five hops', async () => {

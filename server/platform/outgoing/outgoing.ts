@@ -92,11 +92,14 @@ export function makeOutgoing(options: OutgoingOptions): Outgoing {
     agent ??= makeAgent(library, guard)
     const certified = credential?.clientCertificate && makeAgent(library, guard, credential.clientCertificate)
     let hop = first
+    let hasLeft = false
     try {
       for (let redirects = 0; ; redirects += 1) {
         guard.checkLiteral(hop.url.hostname, portOf(hop.url))
-        // A redirect to another origin is followed without the credential.
-        const carries = credential !== undefined && hop.url.origin === first.url.origin
+        // A redirect to another origin is followed without the credential. So is a redirect from there back to the
+        // first origin: otherwise the other origin would choose what is requested with the credential.
+        hasLeft ||= hop.url.origin !== first.url.origin
+        const carries = credential !== undefined && !hasLeft
         const sent = carries ? credential.apply(hop) : hop
         const answer = await library.request(sent.url, {
           dispatcher: (carries && certified) || agent,
@@ -113,7 +116,8 @@ export function makeOutgoing(options: OutgoingOptions): Outgoing {
           bodyTimeout: timeoutMs,
         })
         const location = answer.headers.location
-        if (!isRedirect(answer.statusCode) || typeof location !== 'string' || maxRedirects === 0) return { hop, answer }
+        if (!isRedirect(answer.statusCode) || typeof location !== 'string' || maxRedirects === 0)
+          return { hop, answer, hasLeft }
         answer.body.on('error', () => {}).destroy()
         if (redirects >= maxRedirects) {
           throw new OutgoingFailure('too_many_redirects', `the target redirects more than ${maxRedirects} times`)
@@ -136,7 +140,7 @@ export function makeOutgoing(options: OutgoingOptions): Outgoing {
     credential?: OutgoingCredential,
   ): Promise<{ hop: Hop; answer: Answer; mask?: Mask | undefined }> => {
     const opened = await open(first, signal, bounds, credential)
-    if (opened.answer.statusCode !== 401 || !credential?.renew || opened.hop.url.origin !== first.url.origin)
+    if (opened.answer.statusCode !== 401 || !credential?.renew || opened.hasLeft)
       return { ...opened, mask: credential?.mask }
     const renewed = await credential.renew()
     if (renewed === undefined) return { ...opened, mask: credential.mask }
