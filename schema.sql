@@ -1,5 +1,5 @@
 -- Printed by `npm run generate` from the migrations, for new databases. Change the schema with a migration.
--- PostgreSQL 18, 126 migrations, sha256 526cf43184d9b7f83cc32fdbedc7c39eebae4ba0fdb2e511280d4cb1790a20c0
+-- PostgreSQL 18, 127 migrations, sha256 0cf030db090e0cc4fc8974eb32d60a1bfe7789ba23c10e1c0e8aa33a124abd1e
 
 set local check_function_bodies = off;
 set local search_path = public, pg_temp;
@@ -195,6 +195,7 @@ create table public.oauth_tokens (workspace_id uuid, token_hash bytea, grant_id 
 create table public.channel_link_codes (workspace_id uuid, user_id uuid, config_id uuid, code_hash bytea, expires_at timestamp with time zone, constraint channel_link_codes_workspace_id_not_null NOT NULL workspace_id, constraint channel_link_codes_user_id_not_null NOT NULL user_id, constraint channel_link_codes_config_id_not_null NOT NULL config_id, constraint channel_link_codes_code_hash_not_null NOT NULL code_hash, constraint channel_link_codes_expires_at_not_null NOT NULL expires_at, constraint channel_link_codes_pkey PRIMARY KEY (workspace_id, user_id), constraint channel_link_codes_workspace_id_config_id_fkey FOREIGN KEY (workspace_id, config_id) REFERENCES public.gateway_channels(workspace_id, config_id) ON DELETE CASCADE, constraint channel_link_codes_workspace_id_user_id_fkey FOREIGN KEY (workspace_id, user_id) REFERENCES public.memberships(workspace_id, user_id) ON DELETE CASCADE);
 create table public.service_errors (workspace_id uuid, execution_id uuid, step text, error_id uuid, workflow_id uuid, service text, action text, node_id text, code text, message text, failures bigint, failed_at timestamp with time zone, constraint service_errors_workspace_id_not_null NOT NULL workspace_id, constraint service_errors_execution_id_not_null NOT NULL execution_id, constraint service_errors_step_not_null NOT NULL step, constraint service_errors_error_id_not_null NOT NULL error_id, constraint service_errors_service_not_null NOT NULL service, constraint service_errors_action_not_null NOT NULL action, constraint service_errors_node_id_not_null NOT NULL node_id, constraint service_errors_code_not_null NOT NULL code, constraint service_errors_message_not_null NOT NULL message, constraint service_errors_failures_not_null NOT NULL failures, constraint service_errors_failed_at_not_null NOT NULL failed_at, constraint service_errors_pkey PRIMARY KEY (workspace_id, execution_id, step), constraint service_errors_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES public.workspaces(workspace_id) ON DELETE CASCADE);
 create table public.saved_views (workspace_id uuid, user_id uuid, views jsonb, constraint saved_views_workspace_id_not_null NOT NULL workspace_id, constraint saved_views_user_id_not_null NOT NULL user_id, constraint saved_views_views_not_null NOT NULL views, constraint saved_views_pkey PRIMARY KEY (workspace_id, user_id), constraint saved_views_workspace_id_user_id_fkey FOREIGN KEY (workspace_id, user_id) REFERENCES public.memberships(workspace_id, user_id) ON DELETE CASCADE);
+create table public.workspace_suspensions (workspace_id uuid, reason text, suspended_by uuid, suspended_at timestamp with time zone default now(), constraint workspace_suspensions_reason_check CHECK (((length(reason) >= 1) AND (length(reason) <= 500))), constraint workspace_suspensions_workspace_id_not_null NOT NULL workspace_id, constraint workspace_suspensions_reason_not_null NOT NULL reason, constraint workspace_suspensions_suspended_at_not_null NOT NULL suspended_at, constraint workspace_suspensions_pkey PRIMARY KEY (workspace_id), constraint workspace_suspensions_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES public.workspaces(workspace_id) ON DELETE CASCADE, constraint workspace_suspensions_suspended_by_fkey FOREIGN KEY (suspended_by) REFERENCES public.users(user_id) ON DELETE SET NULL);
 CREATE OR REPLACE FUNCTION public.app_workspace()
  RETURNS uuid
  LANGUAGE sql
@@ -2041,9 +2042,13 @@ CREATE OR REPLACE FUNCTION public.workspace_quotas(workspace uuid, wanted_provid
 BEGIN ATOMIC
  SELECT p.plan_id,
      p.name,
-     COALESCE(p.quotas, '{}'::jsonb) AS "coalesce",
+         CASE
+             WHEN (h.workspace_id IS NULL) THEN COALESCE(p.quotas, '{}'::jsonb)
+             ELSE ((COALESCE(p.quotas, '{}'::jsonb) || jsonb_build_object('suspended', h.reason)) || '{"members": 0, "runs_per_month": 0, "mails_per_minute": 0, "event_destinations": 0, "knowledge_documents": 0, "model_tokens_per_minute": 0, "outside_recipients_per_day": 0, "transcription_s_per_minute": 0, "outgoing_requests_per_minute": 0, "speech_characters_per_minute": 0}'::jsonb)
+         END AS "case",
      COALESCE(u.used, (0)::bigint) AS "coalesce"
-    FROM (((public.workspaces w
+    FROM ((((public.workspaces w
+      LEFT JOIN public.workspace_suspensions h ON ((h.workspace_id = w.workspace_id)))
       LEFT JOIN public.billing_subscriptions s ON (((s.workspace_id = w.workspace_id) AND (s.provider = workspace_quotas.wanted_provider) AND (s.status <> 'cancelled'::text))))
       LEFT JOIN LATERAL ( SELECT plan.plan_id,
              plan.name,
@@ -5778,6 +5783,14 @@ create policy owner_all on public.service_errors as permissive for all to heddle
 create policy own on public.service_errors as permissive for select to heddle_app using ((workspace_id = public.app_workspace()));
 create policy owner_all on public.saved_views as permissive for all to heddle_owner using (true) with check (true);
 create policy own on public.saved_views as permissive for all to heddle_app using ((workspace_id = public.app_workspace()));
+create policy owner_all on public.workspace_suspensions as permissive for all to heddle_owner using (true) with check (true);
+create policy seen on public.workspace_suspensions as permissive for select to heddle_app using ((workspace_id = public.app_workspace()));
+create policy everything on public.workspace_suspensions as permissive for all to heddle_operator using (true) with check (true);
+create policy everything on public.usage_counters as permissive for select to heddle_operator using (true);
+create policy everything on public.usage_days as permissive for select to heddle_operator using (true);
+create policy suspended on public.workspaces as permissive for delete to heddle_operator using ((EXISTS ( SELECT
+   FROM public.workspace_suspensions s
+  WHERE (s.workspace_id = workspaces.workspace_id))));
 alter table public.users enable row level security, force row level security;
 alter table public.oidc_identities enable row level security, force row level security;
 alter table public.companies enable row level security, force row level security;
@@ -5940,6 +5953,7 @@ alter table public.channel_identities enable row level security, force row level
 alter table public.channel_link_codes enable row level security, force row level security;
 alter table public.service_errors enable row level security, force row level security;
 alter table public.saved_views enable row level security, force row level security;
+alter table public.workspace_suspensions enable row level security, force row level security;
 grant INSERT, SELECT on public.installation to heddle_app;
 grant SELECT on public.orgs to heddle_app;
 grant SELECT on public.orgs to heddle_operator;
@@ -5950,7 +5964,7 @@ grant INSERT, SELECT, UPDATE, DELETE on public.sign_in_failures to heddle_app;
 grant INSERT, SELECT, UPDATE, DELETE on public.companies to heddle_app;
 grant SELECT on public.companies to heddle_operator;
 grant INSERT, SELECT, UPDATE, DELETE on public.workspaces to heddle_app;
-grant SELECT on public.workspaces to heddle_operator;
+grant SELECT, DELETE on public.workspaces to heddle_operator;
 grant INSERT, SELECT, UPDATE, DELETE on public.memberships to heddle_app;
 grant SELECT on public.memberships to heddle_operator;
 grant INSERT, SELECT, UPDATE, DELETE on public.sessions to heddle_app;
@@ -5977,14 +5991,14 @@ grant SELECT on public.mail_outbox to heddle_operator;
 grant INSERT, SELECT, UPDATE, DELETE on public.idempotency_keys to heddle_app;
 grant INSERT, SELECT, UPDATE, DELETE on public.workers to heddle_engine;
 grant SELECT on public.workers to heddle_operator;
-grant INSERT, SELECT, UPDATE, DELETE on public.heartbeats to heddle_engine;
+grant INSERT, SELECT, DELETE, UPDATE on public.heartbeats to heddle_engine;
 grant SELECT on public.heartbeats to heddle_operator;
 grant SELECT on public.events to heddle_app;
-grant UPDATE, SELECT, DELETE, INSERT on public.events to heddle_engine;
+grant UPDATE, INSERT, SELECT, DELETE on public.events to heddle_engine;
 grant SELECT on public.events to heddle_operator;
-grant SELECT, INSERT, UPDATE, DELETE on public.inbox to heddle_engine;
-grant INSERT, SELECT, UPDATE, DELETE on public.map_items to heddle_engine;
-grant DELETE, INSERT, SELECT, UPDATE on public.start_keys to heddle_engine;
+grant INSERT, SELECT, UPDATE, DELETE on public.inbox to heddle_engine;
+grant UPDATE, INSERT, SELECT, DELETE on public.map_items to heddle_engine;
+grant INSERT, SELECT, UPDATE, DELETE on public.start_keys to heddle_engine;
 grant SELECT, DELETE on public.gone_workspaces to heddle_engine;
 grant INSERT, SELECT on public.releases to heddle_engine;
 grant INSERT, SELECT, UPDATE, DELETE on public.workflows to heddle_app;
@@ -6041,21 +6055,22 @@ grant INSERT, SELECT, UPDATE, DELETE on public.setup_intents to heddle_app;
 grant INSERT, SELECT, UPDATE, DELETE on public.payment_methods to heddle_app;
 grant INSERT, SELECT, UPDATE, DELETE on public.billing_subscriptions to heddle_app;
 grant INSERT, SELECT, UPDATE, DELETE on public.invoices to heddle_app;
-grant INSERT, SELECT, UPDATE, DELETE on public.usage_counters to heddle_app;
-grant SELECT, DELETE, INSERT on public.billing_events to heddle_app;
+grant UPDATE, INSERT, DELETE, SELECT on public.usage_counters to heddle_app;
+grant SELECT on public.usage_counters to heddle_operator;
+grant INSERT, SELECT, DELETE on public.billing_events to heddle_app;
 grant SELECT, DELETE on public.billing_orphans to heddle_app;
-grant DELETE, INSERT, SELECT, UPDATE on public.wait_checks to heddle_engine;
+grant INSERT, SELECT, UPDATE, DELETE on public.wait_checks to heddle_engine;
 grant SELECT on public.platform_waits to heddle_app;
-grant SELECT, UPDATE, INSERT, DELETE on public.platform_waits to heddle_engine;
+grant UPDATE, INSERT, SELECT, DELETE on public.platform_waits to heddle_engine;
 grant SELECT on public.platform_waits to heddle_operator;
 grant SELECT on public.executions to heddle_app;
-grant INSERT, SELECT, UPDATE, DELETE on public.executions to heddle_engine;
+grant SELECT, UPDATE, DELETE, INSERT on public.executions to heddle_engine;
 grant SELECT on public.executions to heddle_operator;
 grant SELECT, DELETE on public.kept_weeks to heddle_engine;
 grant INSERT, SELECT, UPDATE, DELETE on public.workflow_transfers to heddle_app;
 grant INSERT on public.pending_sign_ups to heddle_app;
 grant INSERT, SELECT, DELETE on public.account_tokens to heddle_app;
-grant SELECT, INSERT, DELETE on public.account_mails to heddle_app;
+grant INSERT, SELECT, DELETE on public.account_mails to heddle_app;
 grant INSERT, SELECT, UPDATE, DELETE on public.totp_factors to heddle_app;
 grant INSERT, SELECT, UPDATE, DELETE on public.passkeys to heddle_app;
 grant INSERT, SELECT, UPDATE, DELETE on public.recovery_codes to heddle_app;
@@ -6075,7 +6090,7 @@ grant INSERT, SELECT, UPDATE, DELETE on public.webhook_deliveries to heddle_app;
 grant INSERT, SELECT, UPDATE, DELETE on public.webhook_seen to heddle_app;
 grant INSERT, SELECT, UPDATE, DELETE on public.event_waits to heddle_app;
 grant INSERT, SELECT, UPDATE, DELETE on public.incoming_events to heddle_app;
-grant SELECT, INSERT, UPDATE, DELETE on public.event_destinations to heddle_app;
+grant INSERT, SELECT, UPDATE, DELETE on public.event_destinations to heddle_app;
 grant SELECT on public.event_workspaces to heddle_app;
 grant SELECT on public.event_workspaces to heddle_engine;
 grant SELECT on public.event_workspaces to heddle_operator;
@@ -6084,11 +6099,11 @@ grant INSERT on public.event_outbox to heddle_app;
 grant INSERT on public.event_outbox to heddle_engine;
 grant INSERT on public.event_outbox to heddle_operator;
 grant INSERT, SELECT, UPDATE, DELETE on public.event_deliveries to heddle_app;
-grant SELECT, INSERT, UPDATE, DELETE on public.service_accounts to heddle_app;
+grant UPDATE, INSERT, SELECT, DELETE on public.service_accounts to heddle_app;
 grant SELECT on public.flow_rules to heddle_app;
-grant SELECT, INSERT, UPDATE, DELETE on public.flow_rules to heddle_engine;
+grant INSERT, SELECT, UPDATE, DELETE on public.flow_rules to heddle_engine;
 grant SELECT on public.flow_rules to heddle_operator;
-grant SELECT, INSERT, UPDATE, DELETE on public.flow_dirty to heddle_engine;
+grant INSERT, SELECT, UPDATE, DELETE on public.flow_dirty to heddle_engine;
 grant INSERT, SELECT, UPDATE, DELETE on public.flow_marks to heddle_engine;
 grant INSERT, SELECT, UPDATE, DELETE on public.execution_bulks to heddle_app;
 grant INSERT, SELECT, UPDATE, DELETE on public.workflow_state to heddle_app;
@@ -6107,6 +6122,7 @@ grant INSERT, SELECT, UPDATE, DELETE on public.knowledge_documents to heddle_app
 grant INSERT, SELECT, UPDATE, DELETE on public.knowledge_chunks to heddle_app;
 grant INSERT, SELECT on public.model_calls to heddle_app;
 grant INSERT, SELECT, UPDATE on public.usage_days to heddle_app;
+grant SELECT on public.usage_days to heddle_operator;
 grant INSERT, SELECT, UPDATE, DELETE on public.model_prices to heddle_operator;
 grant SELECT on public.run_counts to heddle_app;
 grant SELECT on public.run_times to heddle_app;
@@ -6144,6 +6160,8 @@ grant SELECT on public.journal to heddle_app;
 grant SELECT on public.journal to heddle_engine;
 grant SELECT on public.journal to heddle_operator;
 grant INSERT, SELECT, UPDATE, DELETE on public.saved_views to heddle_app;
+grant SELECT on public.workspace_suspensions to heddle_app;
+grant INSERT, SELECT, UPDATE, DELETE on public.workspace_suspensions to heddle_operator;
 grant INSERT (kind, user_id, org_id, email, held_by, name, password_hash, email_verified_at) on public.users to heddle_app;
 grant SELECT (created_at, language, email_verified_at, name, user_id, org_id, held_by, kind, email) on public.users to heddle_app;
 grant UPDATE (email_verified_at, name, password_hash, held_by, language) on public.users to heddle_app;

@@ -196,6 +196,7 @@ import type {
   Team,
   Template,
   TemplateTool,
+  TenantWorkspace,
   TestClock,
   ThreadInvitation,
   ThreadMember,
@@ -235,6 +236,7 @@ import type {
   Workspace,
   WorkspaceMember,
   WorkspaceModel,
+  WorkspaceSuspension,
   WorkspaceTrust,
 } from './types.generated.ts'
 
@@ -669,10 +671,16 @@ export type Operations = {
   getEngineHealth: { input: Record<string, never>; answer: EngineHealth; required: false }
   /** Release an execution that is parked after five crashes */
   releaseExecution: { input: { execution_id: string }; answer: ReleasedExecution; required: true }
-  /** Set whether a workspace may mail people outside without the daily limit */
-  trustWorkspace: { input: { workspace_id: string } & { trusted: boolean }; answer: WorkspaceTrust; required: true }
   /** Mails kept because no mail server is configured */
   listOutbox: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at"; created_after?: string; created_before?: string; workspace_id?: string }; answer: { items: Array<KeptMail>; next_cursor: string | null }; required: false }
+  /** All workspaces with their owners and what they use */
+  listTenants: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "name" | "-name" | "members" | "-members" | "runs_this_month" | "-runs_this_month" | "storage_bytes" | "-storage_bytes" | "records" | "-records" | "model_tokens_this_month" | "-model_tokens_this_month" | "model_cost_this_month" | "-model_cost_this_month"; created_after?: string; created_before?: string; suspended?: "true" | "false" }; answer: { items: Array<TenantWorkspace>; next_cursor: string | null }; required: false }
+  /** Set whether a workspace may mail people outside without the daily limit */
+  trustWorkspace: { input: { workspace_id: string } & { trusted: boolean }; answer: WorkspaceTrust; required: true }
+  /** Suspend a workspace, or end its suspension */
+  suspendWorkspace: { input: { workspace_id: string } & { suspended: boolean; reason?: string }; answer: WorkspaceSuspension; required: true }
+  /** Delete a suspended workspace and everything in it; its company and its people stay */
+  deleteTenant: { input: { workspace_id: string }; answer: undefined; required: true }
   /** The key that encrypts the secrets of the installation, and the rotation in progress */
   getKeyRotation: { input: Record<string, never>; answer: KeyRotation; required: false }
   /** Encrypt every secret of the installation with a new key, while the service runs */
@@ -1334,8 +1342,11 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   receiveStripeWebhook: ["POST", "/api/payments/webhooks/stripe", [], true],
   getEngineHealth: ["GET", "/api/operations/engine"],
   releaseExecution: ["POST", "/api/operations/executions/{execution_id}/release"],
-  trustWorkspace: ["PUT", "/api/operations/workspaces/{workspace_id}/trust"],
   listOutbox: ["GET", "/api/operations/outbox", ["limit","cursor","q","sort","created_after","created_before","workspace_id"]],
+  listTenants: ["GET", "/api/operations/workspaces", ["limit","cursor","q","sort","created_after","created_before","suspended"]],
+  trustWorkspace: ["PUT", "/api/operations/workspaces/{workspace_id}/trust"],
+  suspendWorkspace: ["PUT", "/api/operations/workspaces/{workspace_id}/suspension"],
+  deleteTenant: ["DELETE", "/api/operations/workspaces/{workspace_id}"],
   getKeyRotation: ["GET", "/api/operations/key-rotation"],
   rotateKey: ["POST", "/api/operations/key-rotation"],
   listDatasets: ["GET", "/api/datasets", ["limit","cursor","q","sort","created_after","created_before","created_by"]],

@@ -254,9 +254,13 @@ export type EngineHealth = { queued: number; running: number; waiting: number; p
 
 export type ReleasedExecution = { execution_id: string; workspace_id: string }
 
+export type KeptMail = { mail_id: string; workspace_id: string | null; recipient: Array<string>; subject: string; body_text: string | null; created_at: string }
+
+export type TenantWorkspace = { workspace_id: string; name: string; company_id: string; company_name: string; owners: Array<{ user_id: string; name: string; email: string }>; members: number; runs_this_month: number; storage_bytes: number; records: number; model_tokens_this_month: number; model_cost_this_month: number; trusted: boolean; suspended: boolean; suspended_at: string | null; suspension_reason: string | null; created_at: string }
+
 export type WorkspaceTrust = { workspace_id: string; trusted: boolean }
 
-export type KeptMail = { mail_id: string; workspace_id: string | null; recipient: Array<string>; subject: string; body_text: string | null; created_at: string }
+export type WorkspaceSuspension = { workspace_id: string; suspended: boolean; reason: string | null }
 
 export type KeyRotation = { current: string; rotation: { from: string; to: string; phase: "announced" | "sealing" | "restarting"; started_at: string; sealed: number } | null; processes: Array<{ process_id: string; keys: Array<string>; current: string; configured: string; source: string }> }
 

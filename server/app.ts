@@ -16,6 +16,7 @@ import { oauthRoutes } from '#areas/oauth/routes'
 import { addEngineFigures } from '#areas/operations/figures'
 import { keyRotationRoutes } from '#areas/operations/key-rotation'
 import { operationRoutes } from '#areas/operations/routes'
+import { tenantRoutes } from '#areas/operations/workspaces'
 import { presenceRoutes } from '#areas/presence/routes'
 import { accessLevelInPresence, makePresence } from '#areas/presence/service'
 import { receiptRoutes } from '#areas/receipts/routes'
@@ -185,6 +186,7 @@ function routesOf(options: AppOptions, areas: Areas): AnyRoute[] {
     ...areas.reaching.routes,
     ...areas.payments.routes,
     ...operationRoutes({ engine: areas.workflows.engine }),
+    ...tenantRoutes(),
     ...keyRotationRoutes(() => options.keys),
     ...areas.data.routes,
     ...areas.jobs.routes,

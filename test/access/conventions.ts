@@ -17,6 +17,8 @@ export const withoutCurrent = {
   receiveByDelete: 'a call of a webhook, whatever its method, starts a workflow',
   receiveByPatch: 'likewise',
   receiveByPut: 'likewise',
+  deleteTenant: 'operators see it nowhere alone',
+  suspendWorkspace: 'operators see it nowhere alone',
   trustWorkspace: 'operators see it nowhere alone',
   unlinkOidc: 'a link has no fields',
 }

@@ -30,6 +30,14 @@ const doomed = async (cast: Cast) => {
   return { params: { workspace_id: body.workspace_id as string } }
 }
 
+const suspended = async (cast: Cast) => {
+  const prepared = await doomed(cast)
+  await cast.service.sql(`insert into workspace_suspensions (workspace_id, reason) values ($1, 'Unpaid')`, [
+    fromWire('ws', prepared.params.workspace_id),
+  ])
+  return prepared
+}
+
 // The routes for owners refuse all other callers before they check the ids in the path; tests of the area compare those
 // responses.
 export const workspaceCases: Cases = {
@@ -46,6 +54,13 @@ export const workspaceCases: Cases = {
     prepare: async (cast) => ({ ...(await workspace(cast)), body: { name: 'Renamed' } }),
   },
   deleteWorkspace: { expect: rows.workspaceOwnerOnly, prepare: doomed },
+  listTenants: { expect: rows.operators },
+  suspendWorkspace: {
+    expect: rows.operators,
+    prepare: async (cast) => ({ ...(await doomed(cast)), body: { suspended: true, reason: 'Unpaid' } }),
+    plainParameters: ['workspace_id'],
+  },
+  deleteTenant: { expect: rows.operators, prepare: suspended, plainParameters: ['workspace_id'] },
   // API keys keep no selection, so every caller who may select a workspace gets 409.
   selectWorkspace: {
     expect: withChanges(rows.workspaceRead, {

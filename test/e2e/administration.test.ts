@@ -300,6 +300,16 @@ describe.skipIf(noBrowser)('administration', () => {
 
     // Operators see names of other tenants, not their ids.
     await olga.page.goto('/operators/tenants')
+    const place = olga.page.getByRole('row', { name: /Ada's place .*@/ }).first()
+    await place.getByRole('button', { name: /^Actions for/ }).click()
+    await olga.page.getByRole('menuitem', { name: 'Suspend…' }).click()
+    await olga.page.getByRole('dialog').getByLabel('Reason').fill('Unpaid')
+    await olga.page.getByRole('dialog').getByRole('button', { name: 'Suspend' }).click()
+    await place.getByText('Suspended').waitFor()
+    await place.getByRole('button', { name: /^Actions for/ }).click()
+    await olga.page.getByRole('menuitem', { name: 'End suspension' }).click()
+    await place.getByText('Suspended').waitFor({ state: 'hidden' })
+    await olga.page.getByRole('tab', { name: 'Companies' }).click()
     await olga.page
       .getByRole('row', { name: /Ada's place company .* Ada / })
       .first()

@@ -19,6 +19,8 @@ export const problemTexts = [
   'This workspace asks for a second factor.',
   'Sign-up is closed; ask for an invitation.',
   'The quota of the plan is used up.',
+  'An operator of this installation has suspended the workspace: {0}',
+  'This workspace cannot send mail to people outside it: first one of its owners must confirm their e-mail address, or an operator must trust the workspace.',
   'This does not exist, or you may not see it.',
   'The workspace has no active subscription.',
   'The current state does not allow this.',

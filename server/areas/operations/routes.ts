@@ -45,8 +45,6 @@ const ReleasedExecution = z
   .object({ execution_id: id('exe'), workspace_id: id('ws') })
   .meta({ id: 'ReleasedExecution' })
 
-const WorkspaceTrust = z.object({ workspace_id: id('ws'), trusted: z.boolean() }).meta({ id: 'WorkspaceTrust' })
-
 /**
  * Removes the links of invitations: anyone who has the link can accept the invitation, so only recipient and sender see
  * it.
@@ -104,32 +102,11 @@ export function operationRoutes({ engine }: { engine: Pick<Engine, 'health' | 'r
     return { execution_id, workspace_id: workspaceId }
   }
 
-  /** Lets an operator exempt a workspace from the daily limit for mail to people outside it. */
-  async function trustWorkspace(ctx: Context, { workspace_id, trusted }: { workspace_id: string; trusted: boolean }) {
-    await ctx.db.operator(async (tx) => {
-      if ((await tx.count('select from workspaces where workspace_id = $1', [workspace_id])) === 0)
-        throw problem('not_found')
-      await tx.count(
-        trusted
-          ? 'insert into workspace_trust (workspace_id, trusted_by) values ($1, $2) on conflict do nothing'
-          : 'delete from workspace_trust where workspace_id = $1 and $2::uuid is not null',
-        [workspace_id, ctx.person.user_id],
-      )
-      await recordAudit(ctx, tx, {
-        action: trusted ? 'workspace.trusted' : 'workspace.distrusted',
-        subject: toWire('ws', workspace_id),
-        workspaceId: workspace_id,
-      })
-    })
-    return { workspace_id, trusted }
-  }
-
   return routes(
     'Operations',
     {
       getEngineHealth: ['GET', '/api/operations/engine', operator],
       releaseExecution: ['POST', '/api/operations/executions/:execution_id/release', operator],
-      trustWorkspace: ['PUT', '/api/operations/workspaces/:workspace_id/trust', operator],
       listOutbox: ['GET', '/api/operations/outbox', operator],
     },
     {
@@ -149,16 +126,6 @@ export function operationRoutes({ engine }: { engine: Pick<Engine, 'health' | 'r
         transaction: false,
         extension: true,
         run: releaseExecution,
-      },
-      trustWorkspace: {
-        summary: 'Set whether a workspace may mail people outside without the daily limit',
-        description:
-          'Recorded in the audit log of the workspace. The quota `mails_per_minute` applies to every workspace.',
-        body: z.strictObject({ trusted: z.boolean() }),
-        answer: WorkspaceTrust,
-        transaction: false,
-        extension: true,
-        run: trustWorkspace,
       },
       listOutbox: {
         summary: 'Mails kept because no mail server is configured',

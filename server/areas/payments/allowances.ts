@@ -8,6 +8,7 @@ import {
   periodOf,
   periodsAt,
   quotaExceeded,
+  refuseSuspended,
   type Spent,
 } from './counting.ts'
 import {
@@ -63,7 +64,7 @@ export const resourceQuotaExceeded = (quota: ResourceQuota, limit: number) =>
 export type AllowanceOptions = {
   db: Database
   log: Logger
-  quotasOf(workspaceId: string): Promise<PlanQuotas>
+  quotasOf(workspaceId: string): Promise<PlanQuotas & { suspended?: string }>
   /** The processor seconds of code per minute if the plan does not set them. */
   cpuSecondsPerMinute: number
   now?: () => number
@@ -154,6 +155,7 @@ export function makeAllowances({ db, log, quotasOf, cpuSecondsPerMinute, now = D
      * transaction.
      */
     async spend(workspaceId: string, quota: ResourceQuota, amount = 1): Promise<void> {
+      refuseSuspended(await quotasOf(workspaceId))
       const limit = await limitOf(workspaceId, quota)
       const learnt = limit === null ? undefined : await learn(workspaceId)
       // No await from here: of two concurrent calls, the second sees what the first has spent.
@@ -164,6 +166,7 @@ export function makeAllowances({ db, log, quotasOf, cpuSecondsPerMinute, now = D
 
     /** Refuses if nothing is left of the quota. For amounts that are known only afterwards. */
     async check(workspaceId: string, quota: ResourceQuota): Promise<void> {
+      refuseSuspended(await quotasOf(workspaceId))
       const limit = await limitOf(workspaceId, quota)
       if (limit !== null && (await usedNow(workspaceId, quota)) >= limit) throw resourceQuotaExceeded(quota, limit)
     },

@@ -44,6 +44,12 @@ export const monthOf = (now: Date): { start: Date; end: Date } => ({
 export const quotaExceeded = (quota: string, limit: number, title: string, remedy: string) =>
   problem('quota_exceeded', `The quota ${quota} is used up: the plan allows ${limit} ${title}. ${remedy}`)
 
+/** Refuses with the reason for which an operator suspended the workspace: "used up" would not explain a quota of 0. */
+export function refuseSuspended({ suspended }: { suspended?: string }): void {
+  if (suspended !== undefined)
+    throw problem('quota_exceeded', `An operator of this installation has suspended the workspace: ${suspended}`)
+}
+
 /** A cache whose values expire after `forMs`. If there are more than `max` values, the oldest is removed. */
 export function makeExpiringCache<T>({ forMs, max, now }: { forMs: number; max: number; now: () => number }) {
   const known = new Map<string, { at: number; value: T }>()

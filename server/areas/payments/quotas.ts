@@ -3,7 +3,15 @@ import type { Database, Tx } from '#platform/db/pool'
 import { type Context, scopeOf } from '#platform/http/context'
 import { bindVerbs } from '#platform/verbs'
 import type { ProviderName } from '#providers/billing/index'
-import { makeExpiringCache, makeUnwrittenUsage, monthOf, passesLimit, periodOf, type Spent } from './counting.ts'
+import {
+  makeExpiringCache,
+  makeUnwrittenUsage,
+  monthOf,
+  passesLimit,
+  periodOf,
+  refuseSuspended,
+  type Spent,
+} from './counting.ts'
 import { type Quotas as PlanQuotas, type QuotaName, quotaNames } from './plan-schema.ts'
 import { add, checkFit, exceeded, limitOf, used } from './quota-counts.ts'
 import { addUsage } from './usage-store.ts'
@@ -16,7 +24,9 @@ const CACHED_FOR = 1 * SECOND
 const FLUSH_EVERY = 1 * SECOND
 const MAX_KNOWN = 10_000
 
-type Known = { plan_id: string | null; name: string | null; quotas: PlanQuotas; executions: number }
+/** `suspended` is the reason why an operator suspended the workspace; then most quotas are 0. */
+type AppliedQuotas = PlanQuotas & { suspended?: string }
+type Known = { plan_id: string | null; name: string | null; quotas: AppliedQuotas; executions: number }
 
 type Ask = (values: string[]) => Promise<Known[]>
 const QUOTAS = 'select plan_id, name, quotas, executions from workspace_quotas($1, $2, $3)'
@@ -104,8 +114,10 @@ export async function check(
   quota: QuotaName,
   adding: number,
 ): Promise<void> {
-  const limit = limitOf((await learn(state, workspaceId, askIn(tx))).quotas, quota)
+  const { quotas } = await learn(state, workspaceId, askIn(tx))
+  const limit = limitOf(quotas, quota)
   if (limit === undefined || limit === null || adding <= 0) return
+  if (limit === 0) refuseSuspended(quotas)
   await tx.rows('select pg_advisory_xact_lock(hashtextextended($1, 6))', [`${workspaceId} ${quota}`])
   if (passesLimit(limit, await used(tx, workspaceId, quota), adding)) throw exceeded(quota, limit)
 }
@@ -117,13 +129,14 @@ export async function check(
 export async function takeExecutions(state: State, workspaceId: string, count = 1): Promise<void> {
   const { quotas, executions } = await learn(state, workspaceId, askAlone(state))
   const runs = runsOf(workspaceId)
+  refuseSuspended(quotas)
   const limit = quotas.runs_per_month
   if (passesLimit(limit, executions + state.unwritten.amountOf(runs), count)) throw exceeded('runs_per_month', limit)
   state.unwritten.add({ ...runs, amount: count })
 }
 
 /** Returns the quotas of the plan that applies to the workspace. */
-export async function quotasOf(state: State, workspaceId: string): Promise<PlanQuotas> {
+export async function quotasOf(state: State, workspaceId: string): Promise<AppliedQuotas> {
   return (await learn(state, workspaceId, askAlone(state))).quotas
 }
 

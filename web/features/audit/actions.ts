@@ -221,6 +221,8 @@ const words: Readonly<Record<string, string>> = {
   'workspace.deleted': 'Workspace deleted',
   'workspace.distrusted': 'Workspace no longer trusted',
   'workspace.language_model_chosen': 'Language model of the workspace chosen',
+  'workspace.resumed': 'Suspension of the workspace ended',
+  'workspace.suspended': 'Workspace suspended',
   'workspace.trusted': 'Workspace trusted',
   'workspace.updated': 'Workspace changed',
 }

@@ -9,15 +9,17 @@ import { RelativeTime } from '#web/ui/time.tsx'
 import { presenceWords } from '../people/presence.tsx'
 import { Named } from './named.tsx'
 import { OperatorsOnly } from './operators-only.tsx'
+import { Workspaces } from './workspaces.tsx'
 
 export const TenantsPage = () => (
   <OperatorsOnly title="Tenants">
     <Page
       title="Tenants"
-      description="Companies, teams, subscriptions and presence of all tenants. Each view is recorded in the audit log."
+      description="Workspaces, companies, teams, subscriptions and presence of all tenants. Each view is recorded in the audit log."
     >
       <Tabs
         tabs={[
+          { value: 'workspaces', label: 'Workspaces', content: <Workspaces /> },
           { value: 'companies', label: 'Companies', content: <Companies /> },
           { value: 'teams', label: 'Teams', content: <Teams /> },
           { value: 'subscriptions', label: 'Subscription records', content: <Subscriptions /> },
