@@ -1,4 +1,5 @@
 import { PIECES } from '#engine/nodes/service-call'
+import { hasBadText } from '#engine/text'
 import { isObject } from '#model/json'
 import { SECOND } from '#platform/clock'
 import { invalid, problem } from '#platform/errors'
@@ -19,8 +20,6 @@ export type PieceParts = { pieces: PieceRunner; pieceSource: PieceSource }
 export type ReadPiece = { document: CompiledDocument; package: PiecePackage; triggers: PieceTrigger[] }
 
 export const pieceService = (name: string): string => PIECES + name.replaceAll('-', '_')
-
-const isStorable = (text: string): boolean => !/\\u(0000|d[89a-f])/i.test(text)
 
 export async function readPiece(
   { pieces, pieceSource }: PieceParts,
@@ -55,10 +54,11 @@ function compiled(piece: PiecePackage, forms: ReturnType<typeof formsOf>): ReadP
   for (const { name, title, description, effect, part, args_schema } of forms.actions) {
     const head = { name, title, description, effect, method: 'RUN', path: part }
     const text = JSON.stringify({ args_schema, part })
-    if (isStorable(text) && isStorable(JSON.stringify(head))) actions.push({ head, text })
-    else notes.push({ path: part.slice(0, 100), message: 'it contains characters that are not valid text' })
+    if (hasBadText(text) || hasBadText(JSON.stringify(head)))
+      notes.push({ path: part.slice(0, 100), message: 'it contains characters that are not valid text' })
+    else actions.push({ head, text })
   }
-  const triggers = forms.triggers.filter((trigger) => isStorable(JSON.stringify(trigger)))
+  const triggers = forms.triggers.filter((trigger) => !hasBadText(JSON.stringify(trigger)))
   return {
     package: piece,
     triggers,
@@ -70,7 +70,7 @@ function compiled(piece: PiecePackage, forms: ReturnType<typeof formsOf>): ReadP
         version: piece.version,
         base_url: null,
         reference: null,
-        auth: forms.auth.filter((auth) => isStorable(JSON.stringify(auth))),
+        auth: forms.auth.filter((auth) => !hasBadText(JSON.stringify(auth))),
         credential_required: forms.credential_required,
         notes: notes.slice(0, 50),
         skipped: notes.length,

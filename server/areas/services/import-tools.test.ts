@@ -68,6 +68,18 @@ test('tools are listed as actions, with their forms', async () => {
   expect(mcp.openSessions()).toBe(0)
 })
 
+test('a tool whose pattern has the escape of NUL is imported; a tool whose schema contains NUL is left out', async () => {
+  const inputSchema = { type: 'object', properties: { name: { type: 'string', pattern: '^[^\\u0000-\\u001f]+$' } } }
+  mcp.more = [
+    { name: 'named', inputSchema },
+    { name: 'broken', inputSchema: { type: 'object', properties: { end: { type: 'string', enum: ['\u0000'] } } } },
+  ]
+  const made = await take({ name: 'tools', mcp_url: mcp.url })
+  expect(made.status, made.text).toBe(201)
+  expect(made.body.actions.map(({ name }: { name: string }) => name)).toEqual(['call_add', 'call_named', 'call_fail'])
+  expect(made.body.notes).toMatchObject([{ path: 'broken' }])
+})
+
 test('an action calls its tool with the credential, and the secret is not visible anywhere', async () => {
   mcp.mode.token = TOKEN
   const credential_id = await credential()

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { type McpTool, openMcpSession } from '#engine/agents/mcp-client'
 import { NodeFailure } from '#engine/node'
+import { hasBadText } from '#engine/text'
 import { SECOND } from '#platform/clock'
 import { problem } from '#platform/errors'
 import type { Context } from '#platform/http/context'
@@ -50,8 +51,6 @@ function nameOf(taken: Set<string>, { name, readOnly }: McpTool): string {
   return found
 }
 
-const isStorable = (text: string): boolean => !/\\u(0000|d[89a-f])/i.test(text)
-
 export async function readTools(
   parts: ToolParts,
   ctx: Context,
@@ -91,8 +90,9 @@ export async function documentOf(
       path: tool.name,
     }
     const text = JSON.stringify({ args_schema, tool: tool.name })
-    if (isStorable(text) && isStorable(JSON.stringify(head))) actions.push({ head, text })
-    else notes.push({ path: shortText(tool.name, 100), message: 'it contains characters that are not valid text' })
+    if (hasBadText(text) || hasBadText(JSON.stringify(head)))
+      notes.push({ path: shortText(tool.name, 100), message: 'it contains characters that are not valid text' })
+    else actions.push({ head, text })
   }
   return {
     actions,
