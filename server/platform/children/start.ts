@@ -1,6 +1,7 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
+import { createRequire } from 'node:module'
 import { setPriority } from 'node:os'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 
 export type LimitedChild = ChildProcessByStdio<Writable, Readable, null>
@@ -16,6 +17,26 @@ export type ChildLimits = {
   /** The maximum size of a file that the child writes, in MB. */
   fileMb?: number
   niceness?: number
+}
+
+const require = createRequire(import.meta.url)
+const root = join(import.meta.dirname, '../../..')
+
+/**
+ * Returns flags of Node.js for a process that can read only the code of the program and its libraries: not the data
+ * directory and no other files. It cannot write files, start processes or threads, or load addons, unless `more` allows
+ * it.
+ */
+export function readOnlyFlags({ heapMb, more }: { heapMb: number; more: string[] }): string[] {
+  const libraries = dirname(dirname(require.resolve('pg/package.json')))
+  const readable = [join(root, 'server'), join(root, 'model'), join(root, 'package.json'), libraries]
+  return [
+    '--permission',
+    ...readable.map((path) => `--allow-fs-read=${path}`),
+    ...more,
+    '--no-warnings',
+    `--max-old-space-size=${heapMb}`,
+  ]
 }
 
 /**

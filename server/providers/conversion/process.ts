@@ -1,8 +1,7 @@
 import { once } from 'node:events'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { makeChildPool } from '#platform/children/pool'
-import { type EndableChild, endable, type LimitedChild, startLimited } from '#platform/children/start'
+import { type EndableChild, endable, type LimitedChild, readOnlyFlags, startLimited } from '#platform/children/start'
 import { SECOND } from '#platform/clock'
 import { encodeFrame, type Frame, makeFrameReader } from './frames.ts'
 import {
@@ -23,22 +22,10 @@ const DATA_MB = 1_200
 const CPU_SECONDS = 60
 const WITHIN = 60 * SECOND
 
-const require = createRequire(import.meta.url)
-const root = join(import.meta.dirname, '../../..')
-const flags = (): string[] => [
-  '--permission',
-  ...[join(root, 'server'), join(root, 'model'), join(root, 'package.json'), librariesOf()].map(
-    (path) => `--allow-fs-read=${path}`,
-  ),
-  '--disallow-code-generation-from-strings',
-  '--no-warnings',
-  `--max-old-space-size=${HEAP_MB}`,
-]
-const librariesOf = (): string => dirname(dirname(require.resolve('pg/package.json')))
-
 function startChild(niceness: number): EndableChild {
   const limits = { cpuSeconds: CPU_SECONDS, dataMb: DATA_MB, niceness }
-  return endable(startLimited(join(import.meta.dirname, 'child-main.ts'), flags(), limits))
+  const flags = readOnlyFlags({ heapMb: HEAP_MB, more: ['--disallow-code-generation-from-strings'] })
+  return endable(startLimited(join(import.meta.dirname, 'child-main.ts'), flags, limits))
 }
 
 const tooLarge = (): ConversionFailure =>

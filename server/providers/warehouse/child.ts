@@ -1,9 +1,8 @@
 // The service's interface to a process that connects to a warehouse.
 
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import type { JsonObject } from '#model/definition'
-import { startLimited } from '#platform/children/start'
+import { readOnlyFlags, startLimited } from '#platform/children/start'
 import { encodeFrame, type Frame, makeFrameReader } from '#platform/sandbox/frames'
 import { type ChildTask, type FromChild, MAX_FRAME_BYTES, type ToChild } from './child-protocol.ts'
 import { WarehouseFailure } from './index.ts'
@@ -31,24 +30,9 @@ export type WarehouseChild = {
   onEnd(listener: () => void): void
 }
 
-const require = createRequire(import.meta.url)
-const root = join(import.meta.dirname, '../../..')
-
-/** Lets the process read only its own code and libraries, not the data directory or other files. */
-const flags = (addons: boolean): string[] => [
-  '--permission',
-  ...[join(root, 'server'), join(root, 'model'), join(root, 'package.json'), librariesOf(root)].map(
-    (path) => `--allow-fs-read=${path}`,
-  ),
-  ...(addons ? ['--allow-addons'] : []),
-  '--no-warnings',
-  `--max-old-space-size=${HEAP_MB}`,
-]
-const librariesOf = (_root: string): string => dirname(dirname(require.resolve('pg/package.json')))
-
 export function startWarehouseChild({ addons, niceness }: { addons: boolean; niceness: number }): WarehouseChild {
   const entry = join(import.meta.dirname, 'child-main.ts')
-  const child = startLimited(entry, flags(addons), {
+  const child = startLimited(entry, readOnlyFlags({ heapMb: HEAP_MB, more: addons ? ['--allow-addons'] : [] }), {
     cpuSeconds: CPU_SECONDS,
     dataMb: DATA_MB,
     fileMb: FILE_MB,

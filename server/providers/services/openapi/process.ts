@@ -1,7 +1,6 @@
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { makeChildPool } from '#platform/children/pool'
-import { type EndableChild, endable, startLimited } from '#platform/children/start'
+import { type EndableChild, endable, readOnlyFlags, startLimited } from '#platform/children/start'
 import { SECOND } from '#platform/clock'
 import { encodeFrame, makeFrameReader } from '#providers/conversion/frames'
 import {
@@ -29,22 +28,10 @@ const DATA_MB = 1_400
 const CPU_SECONDS = 40
 const WITHIN = 60 * SECOND
 
-const require = createRequire(import.meta.url)
-const root = join(import.meta.dirname, '../../../..')
-const librariesOf = (): string => dirname(dirname(require.resolve('yaml/package.json')))
-const flags = (): string[] => [
-  '--permission',
-  ...[join(root, 'server'), join(root, 'model'), join(root, 'package.json'), librariesOf()].map(
-    (path) => `--allow-fs-read=${path}`,
-  ),
-  '--disallow-code-generation-from-strings',
-  '--no-warnings',
-  `--max-old-space-size=${HEAP_MB}`,
-]
-
 function startChild(): EndableChild {
   const limits = { cpuSeconds: CPU_SECONDS, dataMb: DATA_MB, niceness: 5 }
-  return endable(startLimited(join(import.meta.dirname, 'child-main.ts'), flags(), limits))
+  const flags = readOnlyFlags({ heapMb: HEAP_MB, more: ['--disallow-code-generation-from-strings'] })
+  return endable(startLimited(join(import.meta.dirname, 'child-main.ts'), flags, limits))
 }
 
 export function makeOpenApiCompiler({ processes = 2 }: { processes?: number } = {}): OpenApiCompiler {
