@@ -91,6 +91,13 @@ function randomHex(bytes: number): string {
 /** Returns the creation time of a UUIDv7, in milliseconds of the clock that created it. */
 export const timeOfId = (uuid: string): number => Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16)
 
+/** The 16 bytes of a uuid, as signed tokens contain them. */
+export const bytesOfUuid = (uuid: string): Buffer => Buffer.from(uuid.replaceAll('-', ''), 'hex')
+
+/** Returns the uuid that has these 16 bytes. */
+export const uuidOfBytes = (bytes: Buffer): string =>
+  bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+
 /** Returns a UUIDv7, strictly increasing within this process: 48 bits of time, 12 bits of counter, 62 random bits. */
 export function newId(now = Date.now()): string {
   if (now > lastTime) {

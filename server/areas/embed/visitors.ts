@@ -1,5 +1,6 @@
 import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto'
 import { DAY } from '#platform/clock'
+import { bytesOfUuid, uuidOfBytes } from '#platform/ids'
 import type { Vault } from '#platform/secrets'
 
 // A visitor is the holder of this token. It is valid for 24 hours, for one template or one workflow. The token is not
@@ -8,10 +9,6 @@ import type { Vault } from '#platform/secrets'
 const LASTS = DAY
 const PREFIX = 'vst_'
 const PAYLOAD = 40
-
-const bytesOf = (uuid: string): Buffer => Buffer.from(uuid.replaceAll('-', ''), 'hex')
-const uuidOf = (bytes: Buffer): string =>
-  bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 
 export function makeVisitors({ vault, now = Date.now }: { vault: Vault; now?: () => number }) {
   const key = createSecretKey(vault.derive('visitor-tokens'))
@@ -22,7 +19,7 @@ export function makeVisitors({ vault, now = Date.now }: { vault: Vault; now?: ()
     mint(ownerId: string, visitorId: string): string {
       const expires = Buffer.alloc(8)
       expires.writeBigUInt64BE(BigInt(now() + LASTS))
-      const payload = Buffer.concat([bytesOf(visitorId), bytesOf(ownerId), expires])
+      const payload = Buffer.concat([bytesOfUuid(visitorId), bytesOfUuid(ownerId), expires])
       return PREFIX + Buffer.concat([payload, sign(payload)]).toString('base64url')
     },
 
@@ -35,8 +32,8 @@ export function makeVisitors({ vault, now = Date.now }: { vault: Vault; now?: ()
       if (bytes.length !== PAYLOAD + 32 || bytes.toString('base64url') !== text) return null
       const payload = bytes.subarray(0, PAYLOAD)
       if (!timingSafeEqual(sign(payload), bytes.subarray(PAYLOAD))) return null
-      if (uuidOf(payload.subarray(16, 32)) !== ownerId || Number(payload.readBigUInt64BE(32)) <= now()) return null
-      return uuidOf(payload.subarray(0, 16))
+      if (uuidOfBytes(payload.subarray(16, 32)) !== ownerId || Number(payload.readBigUInt64BE(32)) <= now()) return null
+      return uuidOfBytes(payload.subarray(0, 16))
     },
   }
 }

@@ -1,4 +1,5 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import { bytesOfUuid, uuidOfBytes } from '#platform/ids'
 import type { Vault } from '#platform/secrets'
 
 // The address that an external system calls to answer a `wait.event` node. It is derived from the execution and the
@@ -13,10 +14,6 @@ export type Called = { workspaceId: string; executionId: string; callbackHash: B
 export const callbackHashOf = (nodePath: string): Buffer =>
   createHash('sha256').update(nodePath).digest().subarray(0, HASH_BYTES)
 
-const bytesOf = (uuid: string): Buffer => Buffer.from(uuid.replaceAll('-', ''), 'hex')
-const uuidOf = (bytes: Buffer): string =>
-  bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
-
 export function makeCallbackAddresses(options: { vault: Vault; baseUrl(): string }) {
   const key = options.vault.derive('callbacks')
   const macOf = (bytes: Buffer): Buffer => createHmac('sha256', key).update(bytes).digest().subarray(0, MAC_BYTES)
@@ -30,7 +27,7 @@ export function makeCallbackAddresses(options: { vault: Vault; baseUrl(): string
       executionId: string
       nodePath: string
     }): string {
-      const named = Buffer.concat([bytesOf(workspaceId), bytesOf(executionId), callbackHashOf(nodePath)])
+      const named = Buffer.concat([bytesOfUuid(workspaceId), bytesOfUuid(executionId), callbackHashOf(nodePath)])
       const text = Buffer.concat([named, macOf(named)]).toString('base64url')
       return `${options.baseUrl()}/api/callbacks/${text}`
     },
@@ -41,8 +38,8 @@ export function makeCallbackAddresses(options: { vault: Vault; baseUrl(): string
       const named = bytes.subarray(0, -MAC_BYTES)
       if (!timingSafeEqual(bytes.subarray(-MAC_BYTES), macOf(named))) return undefined
       return {
-        workspaceId: uuidOf(named.subarray(0, 16)),
-        executionId: uuidOf(named.subarray(16, 32)),
+        workspaceId: uuidOfBytes(named.subarray(0, 16)),
+        executionId: uuidOfBytes(named.subarray(16, 32)),
         callbackHash: named.subarray(32),
       }
     },

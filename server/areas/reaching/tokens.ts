@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { DAY, SECOND } from '#platform/clock'
+import { bytesOfUuid, uuidOfBytes } from '#platform/ids'
 import type { Vault } from '#platform/secrets'
 import { BUTTON_PREFIX } from '#providers/channels/index'
 
@@ -16,10 +17,6 @@ const BROWSER_BYTES = 16 + TIME_BYTES + MAC_BYTES
 
 export const BROWSER_COOKIE = 'heddle_reached'
 export const BROWSER_LIFETIME_S = (30 * DAY) / SECOND
-
-const bytesOf = (uuid: string): Buffer => Buffer.from(uuid.replaceAll('-', ''), 'hex')
-const uuidOf = (bytes: Buffer): string =>
-  bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 
 export type Named = { workspaceId: string; messageId: string }
 
@@ -42,17 +39,17 @@ export function makeInteractionTokens({ vault }: { vault: Vault }) {
 
   return {
     linkOf: ({ workspaceId, messageId }: Named): string =>
-      signed('link', Buffer.concat([bytesOf(workspaceId), bytesOf(messageId)])),
+      signed('link', Buffer.concat([bytesOfUuid(workspaceId), bytesOfUuid(messageId)])),
 
     readLink(text: string): Named | undefined {
       const bytes = open('link', text, LINK_BYTES)
-      return bytes && { workspaceId: uuidOf(bytes.subarray(0, 16)), messageId: uuidOf(bytes.subarray(16)) }
+      return bytes && { workspaceId: uuidOfBytes(bytes.subarray(0, 16)), messageId: uuidOfBytes(bytes.subarray(16)) }
     },
 
     /** Returns the value of one button of one message. It is valid only in the workspace of its channel. */
     buttonOf({ workspaceId, messageId }: Named, choice: number): string {
-      const content = Buffer.concat([bytesOf(messageId), Buffer.from([choice])])
-      const mac = macOf('button', bytesOf(workspaceId), content).subarray(0, BUTTON_MAC_BYTES)
+      const content = Buffer.concat([bytesOfUuid(messageId), Buffer.from([choice])])
+      const mac = macOf('button', bytesOfUuid(workspaceId), content).subarray(0, BUTTON_MAC_BYTES)
       return BUTTON_PREFIX + Buffer.concat([content, mac]).toString('base64url')
     },
 
@@ -62,23 +59,23 @@ export function makeInteractionTokens({ vault }: { vault: Vault }) {
       if (!value.startsWith(BUTTON_PREFIX) || bytes.length !== BUTTON_BYTES || bytes.toString('base64url') !== text)
         return undefined
       const content = bytes.subarray(0, -BUTTON_MAC_BYTES)
-      const mac = macOf('button', bytesOf(workspaceId), content).subarray(0, BUTTON_MAC_BYTES)
+      const mac = macOf('button', bytesOfUuid(workspaceId), content).subarray(0, BUTTON_MAC_BYTES)
       if (!timingSafeEqual(bytes.subarray(-BUTTON_MAC_BYTES), mac)) return undefined
-      return { messageId: uuidOf(content.subarray(0, 16)), choice: content[16]! }
+      return { messageId: uuidOfBytes(content.subarray(0, 16)), choice: content[16]! }
     },
 
     /** Returns the proof that a code sent to the person was entered in this browser. */
     browserOf(userId: string, now: number): string {
       const time = Buffer.alloc(TIME_BYTES)
       time.writeUIntBE(Math.floor(now / SECOND) + BROWSER_LIFETIME_S, 0, TIME_BYTES)
-      return signed('browser', Buffer.concat([bytesOf(userId), time]))
+      return signed('browser', Buffer.concat([bytesOfUuid(userId), time]))
     },
 
     isBrowserOf(text: string | undefined, userId: string, now: number): boolean {
       const bytes = text === undefined ? undefined : open('browser', text, BROWSER_BYTES)
       return (
         bytes !== undefined &&
-        uuidOf(bytes.subarray(0, 16)) === userId &&
+        uuidOfBytes(bytes.subarray(0, 16)) === userId &&
         bytes.readUIntBE(16, TIME_BYTES) > Math.floor(now / SECOND)
       )
     },

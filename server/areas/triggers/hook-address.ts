@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import { bytesOfUuid, uuidOfBytes } from '#platform/ids'
 import type { Vault } from '#platform/secrets'
 
 // The address that a vendor calls for one registration of a trigger, and the secret with which the vendor signs. Both
@@ -9,14 +10,10 @@ const LENGTH = 16 + 16 + 8 + MAC_BYTES
 
 export type Hook = { workspaceId: string; triggerId: string; generation: string }
 
-const bytesOf = (uuid: string): Buffer => Buffer.from(uuid.replaceAll('-', ''), 'hex')
-const uuidOf = (bytes: Buffer): string =>
-  bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
-
 function named({ workspaceId, triggerId, generation }: Hook): Buffer {
   const number = Buffer.alloc(8)
   number.writeBigUInt64BE(BigInt(generation))
-  return Buffer.concat([bytesOf(workspaceId), bytesOf(triggerId), number])
+  return Buffer.concat([bytesOfUuid(workspaceId), bytesOfUuid(triggerId), number])
 }
 
 export function makeHookAddresses(options: { vault: Vault; baseUrl(): string }) {
@@ -42,8 +39,8 @@ export function makeHookAddresses(options: { vault: Vault; baseUrl(): string }) 
       const name = bytes.subarray(0, -MAC_BYTES)
       if (!timingSafeEqual(bytes.subarray(-MAC_BYTES), macOf(name))) return undefined
       return {
-        workspaceId: uuidOf(name.subarray(0, 16)),
-        triggerId: uuidOf(name.subarray(16, 32)),
+        workspaceId: uuidOfBytes(name.subarray(0, 16)),
+        triggerId: uuidOfBytes(name.subarray(16, 32)),
         generation: name.readBigUInt64BE(32).toString(),
       }
     },
