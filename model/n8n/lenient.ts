@@ -5,3 +5,7 @@ import { isObject } from '#model/json'
 
 export const listOf = (value: Json | undefined): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : [])
 export const objectOf = (value: Json | undefined): JsonObject => (isObject(value) ? value : {})
+
+/** Checks whether a parameter was left empty; `=` is an expression without a text. */
+export const isEmpty = (value: Json | undefined): boolean =>
+  value === undefined || value === null || value === '' || value === '='

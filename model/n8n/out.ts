@@ -34,6 +34,9 @@ export type Out = {
   isFile?: boolean
 }
 
+/** Returns the value alone, without what is known about its fields, items, zone and file. */
+export const valueAlone = ({ cel, type, path }: Out): Out => ({ cel, type, ...(path && { path }) })
+
 /**
  * The place where helper nodes are added. `list`: the expression is evaluated for each of these items, at position
  * `index`.

@@ -22,11 +22,11 @@ import type { AccessLevelFinders } from '#platform/access/check'
 import type { Config } from '#platform/config'
 import type { Database } from '#platform/db/pool'
 import type { AnyRoute } from '#platform/http/route'
-import { fromWire } from '#platform/ids'
 import type { Logger } from '#platform/log'
 import type { Vault } from '#platform/secrets'
 import { sweepDuckdbFiles } from '#providers/warehouse/duckdb-files'
 import { duckdbDirectory, makeWarehouses } from '#providers/warehouse/warehouses'
+import { exists } from './reference-checks.ts'
 
 export type DataOptions = {
   config: Config
@@ -94,10 +94,3 @@ const references: ReadonlyMap<string, ReferenceCheck> = new Map([
   ['conn', exists('conn', 'select from connections where workspace_id = $1 and connection_id = $2')],
   ['src', exists('src', 'select from sources where workspace_id = $1 and source_id = $2')],
 ])
-
-function exists(prefix: Parameters<typeof fromWire>[0], sql: string): ReferenceCheck {
-  return async (tx, workspaceId, text) => {
-    const uuid = fromWire(prefix, text)
-    return uuid !== undefined && (await tx.maybe(sql, [workspaceId, uuid])) !== undefined
-  }
-}

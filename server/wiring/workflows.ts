@@ -38,8 +38,8 @@ import { descriptorsOf, type NodeTable } from '#engine/nodes/table'
 import { forMaintenance } from '#platform/db/pool'
 import type { Org } from '#platform/http/context'
 import { makeRateLimiter } from '#platform/http/limits'
-import { fromWire } from '#platform/ids'
 import { type EngineWiringOptions, wireEngine } from './engine.ts'
+import { exists } from './reference-checks.ts'
 
 export type WorkflowWiringOptions = EngineWiringOptions & {
   orgOf(host: string): Promise<Org>
@@ -192,10 +192,3 @@ const peopleAndVersions = new Map<string, ReferenceCheck>([
   ['team', exists('team', 'select from teams where workspace_id = $1 and team_id = $2')],
   ['wfv', exists('wfv', 'select from workflow_versions where workspace_id = $1 and version_id = $2')],
 ])
-
-function exists(prefix: Parameters<typeof fromWire>[0], sql: string): ReferenceCheck {
-  return async (tx, workspaceId, text) => {
-    const uuid = fromWire(prefix, text)
-    return uuid !== undefined && (await tx.maybe(sql, [workspaceId, uuid])) !== undefined
-  }
-}

@@ -1,13 +1,11 @@
 import { isObject } from '#model/json'
 import { type Exit, orEmpty, outputOf } from '../flow.ts'
 import { NotConvertible } from '../js-ast.ts'
-import { celOut, fieldsOut, member, type Out, pathOut } from '../out.ts'
+import { celOut, fieldsOut, member, type Out, pathOut, valueAlone } from '../out.ts'
 import type { Step } from '../step.ts'
 import { passOn } from './flow-nodes.ts'
 
 const fileField = (item: Out, name: string): Out => member(member(item, 'binary'), name)
-const plain = ({ cel, type, path }: Out): Out => ({ cel, type, ...(path && { path }) })
-
 const ROWS: Record<string, string> = { csv: 'csv', xlsx: 'xlsx', xls: 'xlsx', ods: 'xlsx' }
 
 export function extractFromFile(step: Step): Exit[] {
@@ -21,7 +19,7 @@ export function extractFromFile(step: Step): Exit[] {
   const many = operation in ROWS
   return step.each(
     ({ scope, add }) => {
-      const file = step.guarded(plain(fileField(scope.input.paired(), name)))
+      const file = step.guarded(valueAlone(fileField(scope.input.paired(), name)))
       if (many) {
         const id = add('file.convert', {
           file,
@@ -156,7 +154,7 @@ export function spreadsheetFile(step: Step): Exit[] {
       pathOut([
         'nodes',
         add('file.convert', {
-          file: step.guarded(plain(fileField(scope.input.paired(), String(p.binaryPropertyName ?? 'data')))),
+          file: step.guarded(valueAlone(fileField(scope.input.paired(), String(p.binaryPropertyName ?? 'data')))),
           to: 'rows',
         }),
         'output',

@@ -1,6 +1,6 @@
 import type { Json } from '#model/definition'
 import { NotConvertible } from '../js-ast.ts'
-import { celOut, fieldsOut, type Out } from '../out.ts'
+import { celOut, fieldsOut, type Out, valueAlone } from '../out.ts'
 import type { Scope } from '../scope.ts'
 import type { Place, Step } from '../step.ts'
 import { fileOf } from './service-call.ts'
@@ -16,10 +16,8 @@ export function fieldName(value: Json | undefined): string {
   return name === '' ? 'data' : name
 }
 
-const plain = ({ cel, type, path }: Out): Out => ({ cel, type, ...(path && { path }) })
-
 export const fileOfItem = (step: Step, scope: Scope, field: Json | undefined): Json =>
-  step.guarded(plain(fileOf(scope, fieldName(field))))
+  step.guarded(valueAlone(fileOf(scope, fieldName(field))))
 
 /** Returns a file of the item, or a file fetched from its address. */
 export function givenFile(step: Step, { scope, add }: Place, urls: Json | undefined): Json {

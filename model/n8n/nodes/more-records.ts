@@ -2,16 +2,13 @@ import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
 import { type Exit, outputOf } from '../flow.ts'
 import { NotConvertible } from '../js-ast.ts'
-import { listOf, objectOf } from '../lenient.ts'
+import { isEmpty, listOf, objectOf } from '../lenient.ts'
 import { celOut, member, type Out, pathOut, textOf } from '../out.ts'
 import type { Scope } from '../scope.ts'
 import type { Place, Step } from '../step.ts'
 import { addCall, chosen, fileOf } from './service-call.ts'
 
 // Operations of Salesforce, Mailchimp, OneDrive and S3 whose arguments combine several parameters.
-
-const isEmpty = (value: Json | undefined): boolean =>
-  value === undefined || value === null || value === '' || value === '='
 
 const OBJECTS: Record<string, string> = {
   lead: 'Lead',

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
 import { type Exit, flattened } from '../flow.ts'
 import { NotConvertible, NotFilled } from '../js-ast.ts'
-import { listOf, objectOf } from '../lenient.ts'
+import { isEmpty, listOf, objectOf } from '../lenient.ts'
 import { celOut, type Out, pathOut, textOf } from '../out.ts'
 import type { Scope } from '../scope.ts'
 import type { Step } from '../step.ts'
@@ -11,8 +11,6 @@ import { chosen, fileOf } from './service-call.ts'
 // Vendors that post on behalf of people: requests whose body depends on the network, or whose address combines
 // parameters.
 
-const isEmpty = (value: Json | undefined): boolean =>
-  value === undefined || value === null || value === '' || value === '='
 const credentialOf = ({ node }: Step, otherwise: { name: string; kind: string }): { name: string; kind: string } => {
   const [kind, name] = Object.entries(node.credentials)[0] ?? []
   return kind === undefined || name === undefined ? otherwise : { name, kind }

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '#model/definition'
 import { type Exit, outputOf } from '../flow.ts'
 import { NotConvertible } from '../js-ast.ts'
 import { listOf, objectOf } from '../lenient.ts'
-import { celOut, fieldsOut, member, type Out, pathOut, textOf } from '../out.ts'
+import { celOut, fieldsOut, member, type Out, pathOut, textOf, valueAlone } from '../out.ts'
 import type { Scope } from '../scope.ts'
 import type { Place, Step } from '../step.ts'
 import { hubspot } from './hubspot.ts'
@@ -11,7 +11,6 @@ import { addCall, chosen, fileOf, itemsOf, limitOf } from './service-call.ts'
 
 // Operations of services whose arguments combine several parameters, or that need several calls.
 
-const plain = ({ cel, type, path }: Out): Out => ({ cel, type, ...(path && { path }) })
 /** Returns a text after a prefix, such as `eq.` and a value. */
 const prefixed = (step: Step, before: string, raw: Json | undefined, scope: Scope): Json =>
   typeof raw === 'string' && raw.startsWith('=')
@@ -151,7 +150,7 @@ function slack(step: Step, resource: string, operation: string): Exit[] | undefi
   return step.each((at) => {
     const name = String(p.binaryPropertyName ?? 'data')
     if (name.startsWith('=')) throw new NotConvertible('the name of the field with the file is computed')
-    const file = plain(fileOf(at.scope, name))
+    const file = valueAlone(fileOf(at.scope, name))
     const about = member(file, '$file')
     const place = addCall(step, at, 'slack', 'get_upload_url', {
       filename:
@@ -199,7 +198,7 @@ function github(step: Step, resource: string, operation: string): Exit[] | undef
     const before = addCall(step, at, 'github', 'get_file', place)
     const content =
       p.binaryData === true
-        ? step.guarded(plain(fileOf(at.scope, String(p.binaryPropertyName ?? 'data'))))
+        ? step.guarded(valueAlone(fileOf(at.scope, String(p.binaryPropertyName ?? 'data'))))
         : step.text(p.fileContent, at.scope, 'fileContent')
     return outputOf(
       addCall(step, at, 'github', 'put_file', {

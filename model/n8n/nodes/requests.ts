@@ -2,6 +2,7 @@ import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
 import { type Exit, flattened } from '../flow.ts'
 import { NotConvertible } from '../js-ast.ts'
+import { isEmpty } from '../lenient.ts'
 import { celOut, type Out, pathOut, textOf } from '../out.ts'
 import type { Scope } from '../scope.ts'
 import type { Step } from '../step.ts'
@@ -13,9 +14,6 @@ import { MORE_REQUESTS } from './vendor-table.ts'
 // node.
 
 export const VENDORS: Record<string, VendorOf> = { ...REQUESTS, ...MORE_REQUESTS }
-
-const isEmpty = (value: Json | undefined): boolean =>
-  value === undefined || value === null || value === '' || value === '='
 
 /**
  * Returns the parameter of an argument: `a|b` is the first parameter that is set, `'text` is the text itself, `#a` is a

@@ -3,6 +3,7 @@ import { isExpression } from '#model/expressions'
 import { own } from '#model/json'
 import { type Exit, outputOf } from '../flow.ts'
 import { NotConvertible } from '../js-ast.ts'
+import { isEmpty } from '../lenient.ts'
 import { celOut, fieldsOut, type Out, pathOut, textOf } from '../out.ts'
 import type { Scope } from '../scope.ts'
 import type { Step } from '../step.ts'
@@ -16,9 +17,6 @@ import { addCall, columnsOf, fileOf, parameterAt } from './service-call.ts'
 import { SERVICES } from './service-table.ts'
 import type { ActionOf } from './service-types.ts'
 import { sheets } from './sheets.ts'
-
-const isEmpty = (value: Json | undefined): boolean =>
-  value === undefined || value === null || value === '' || value === '='
 
 /** Reads one argument in the notation of the table. */
 function argument(step: Step, spec: string, scope: Scope): Json | undefined {

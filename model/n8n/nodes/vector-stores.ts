@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
 import { type Exit, outputOf } from '../flow.ts'
 import { NotConvertible, NotFilled } from '../js-ast.ts'
-import { celOut, fieldsOut, member, type Out, pathOut, textOf } from '../out.ts'
+import { celOut, fieldsOut, member, type Out, pathOut, textOf, valueAlone } from '../out.ts'
 import type { Place, Step } from '../step.ts'
 import type { N8nNode } from '../types.ts'
 import { idFrom } from './databases.ts'
@@ -10,7 +10,6 @@ import { chosen, fileOf } from './service-call.ts'
 
 // Vector stores become knowledge bases of the workspace, which split, embed and search texts themselves.
 
-const plain = ({ cel, type, path }: Out): Out => ({ cel, type, ...(path && { path }) })
 const kindOf = ({ type }: N8nNode): string => type.split('.').at(-1) ?? ''
 
 export const isVectorStore = (node: N8nNode): boolean => /^vectorStore/.test(kindOf(node))
@@ -55,8 +54,8 @@ function textOfItem(step: Step, { scope, add }: Place): { text: Json; name: Json
   const key = String(p.binaryDataKey ?? 'data')
   const file =
     p.binaryMode === 'specificField' && !key.startsWith('=')
-      ? plain(fileOf(scope, key))
-      : celOut(`cel.bind(v, ${plain(member(item, 'binary')).cel}, v.map(k, v[k])[0])`)
+      ? valueAlone(fileOf(scope, key))
+      : celOut(`cel.bind(v, ${valueAlone(member(item, 'binary')).cel}, v.map(k, v[k])[0])`)
   const id = add('file.convert', { file: step.guarded(file), to: 'text' })
   const about = file.path ? pathOut([...file.path, '$file', 'name']) : undefined
   return { text: { $ref: `nodes.${id}.output.text` }, name: about && step.guarded(about) }

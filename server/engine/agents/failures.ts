@@ -1,6 +1,10 @@
 import { NodeFailure } from '#engine/node'
 import { ModelProblem } from '#providers/llm/problem'
 
+/** The error of an agent whose definition grants a tool that cannot be granted. */
+export const notGrantable = (message: string): NodeFailure =>
+  new NodeFailure('tool_not_grantable', message, { retryable: false })
+
 /** Converts an error of a model call to the error of a node. */
 const asNodeFailure = (error: unknown, signal: AbortSignal): unknown => {
   if (error instanceof ModelProblem) {

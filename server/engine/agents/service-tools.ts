@@ -1,8 +1,9 @@
-import { type NodeCall, NodeFailure } from '#engine/node'
+import type { NodeCall } from '#engine/node'
 import { EFFECTS, type FindImported, isImportedName, needsCredential } from '#engine/nodes/service-call'
 import type { Json, JsonObject } from '#model/definition'
 import type { Catalogue } from '#providers/services/catalogue'
 import { problemsWithin } from './call-bounds.ts'
+import { notGrantable } from './failures.ts'
 import { type AgentTool, inWords, type KindLookup, offeredSchema, safeName } from './tools.ts'
 
 // An action of a service as a tool, with the schema of that action. The service is built in or was imported by the
@@ -17,8 +18,6 @@ export type ServiceGrant = {
   allowed: Record<string, Json[]>
   approval?: JsonObject | undefined
 }
-
-const refused = (message: string): NodeFailure => new NodeFailure('tool_not_grantable', message, { retryable: false })
 
 export type ServiceToolDeps = { kindOf: KindLookup; catalogue: Catalogue; findImported?: FindImported | undefined }
 
@@ -44,13 +43,13 @@ async function serviceTool(
   const found = await findAction(grant, workspaceId, deps)
   const run = deps.kindOf('service.call')?.run
   if (!found || !run)
-    throw refused(`there is no service "${wanted.slice(0, 60)}" with the action "${name.slice(0, 60)}"`)
+    throw notGrantable(`there is no service "${wanted.slice(0, 60)}" with the action "${name.slice(0, 60)}"`)
   const { service, action } = found
   if (needsCredential(service) && credentialId === undefined)
-    throw refused(`${service.title} needs a credential: choose one for the tool`)
+    throw notGrantable(`${service.title} needs a credential: choose one for the tool`)
   const properties = (action.args_schema.properties ?? {}) as JsonObject
   const unknown = [...Object.keys(fixed), ...Object.keys(allowed)].find((field) => !Object.hasOwn(properties, field))
-  if (unknown !== undefined) throw refused(`${service.title}, ${action.title} has no argument "${unknown}"`)
+  if (unknown !== undefined) throw notGrantable(`${service.title}, ${action.title} has no argument "${unknown}"`)
   const schema = offeredSchema(action.args_schema, fixed, allowed)
   const bounds = { schema, full: action.args_schema, fixed }
   return {

@@ -9,6 +9,7 @@ import type { Effect } from '#model/node'
 import type { Outgoing } from '#platform/outgoing/outgoing'
 import type { Tool } from '#providers/llm/index'
 import { type CallBounds, problemsWithin } from './call-bounds.ts'
+import { notGrantable } from './failures.ts'
 import { type McpServer, type McpTool, openMcpSession } from './mcp-client.ts'
 
 // The tools that an agent was granted: node kinds of the registry and tools of tool servers. The agent can call
@@ -32,8 +33,6 @@ export type KindLookup = (
   type: string,
 ) => { descriptor: NodeKind['descriptor']; run?: NodeKind['run']; unavailable?(): string | null } | undefined
 
-const refused = (message: string): NodeFailure => new NodeFailure('tool_not_grantable', message, { retryable: false })
-
 /**
  * A granted kind and its argument rules. The model never sees `fixed` arguments, and chooses `allowed` ones from a
  * list.
@@ -44,14 +43,14 @@ export type GrantedArguments = { fixed: JsonObject; allowed: Record<string, Json
 export const toolsOfKinds = (grants: KindGrant[], kindOf: KindLookup): AgentTool[] =>
   distinct(grants).map(({ type, fixed, allowed, approval }) => {
     const kind = kindOf(type)
-    if (kind === undefined) throw refused(`there is no tool "${type}"`)
+    if (kind === undefined) throw notGrantable(`there is no tool "${type}"`)
     const { descriptor, run } = kind
     if (descriptor.kind !== 'tool' || run === undefined)
-      throw refused(`"${type}" is not a tool; an agent can be granted tools only`)
+      throw notGrantable(`"${type}" is not a tool; an agent can be granted tools only`)
     const missing = kind.unavailable?.()
     if (missing) throw new NodeFailure('provider_not_configured', `${type}: ${missing}`, { retryable: false })
     const unknown = [...Object.keys(fixed), ...Object.keys(allowed)].find((name) => !hasField(descriptor, name))
-    if (unknown !== undefined) throw refused(`"${type}" has no argument "${unknown}"`)
+    if (unknown !== undefined) throw notGrantable(`"${type}" has no argument "${unknown}"`)
     const schema = offeredSchema(withoutCredentials(descriptor.args_schema), fixed, allowed)
     const bounds = { schema, full: descriptor.args_schema, fixed }
     return {

@@ -2,14 +2,13 @@ import { type NodeCall, NodeFailure } from '#engine/node'
 import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
 import { problemsWithin } from './call-bounds.ts'
+import { notGrantable } from './failures.ts'
 import { type AgentTool, type GrantedArguments, inWords, offeredSchema, safeName } from './tools.ts'
 
 // A workflow as a tool of an agent. Each call starts exactly one execution. The agent is suspended until that
 // execution ends, however long it takes.
 
 export type WorkflowGrant = { workflowId: string; approval?: JsonObject | undefined } & GrantedArguments
-
-const refused = (message: string): NodeFailure => new NodeFailure('tool_not_grantable', message, { retryable: false })
 
 /** The inputs of each workflow are journalled, so an attempt that takes over offers the model the same tools. */
 export async function toolsOfWorkflows(grants: WorkflowGrant[], call: NodeCall): Promise<AgentTool[]> {
@@ -24,7 +23,7 @@ async function workflowTool(
   call: NodeCall,
 ): Promise<AgentTool> {
   const { describeWorkflow } = call
-  if (!describeWorkflow) throw refused('workflows cannot be run as tools here')
+  if (!describeWorkflow) throw notGrantable('workflows cannot be run as tools here')
   const about = (await call.step(
     `workflow:${index}`,
     async () => (await describeWorkflow(workflowId)) as unknown as JsonObject,
@@ -33,7 +32,7 @@ async function workflowTool(
   const properties = isObject(inputs.properties) ? inputs.properties : {}
   const named = [...Object.keys(fixed), ...Object.keys(allowed)]
   const unknown = named.find((field) => !Object.hasOwn(properties, field))
-  if (unknown !== undefined) throw refused(`"${about.name}" has no input "${unknown}"`)
+  if (unknown !== undefined) throw notGrantable(`"${about.name}" has no input "${unknown}"`)
   const schema = offeredSchema(inputs, fixed, allowed)
   const bounds = { schema, full: inputs, fixed }
   return {
@@ -47,7 +46,7 @@ async function workflowTool(
     approval,
     check: (args) => inWords(problemsWithin(bounds, args)),
     run: async ({ args, effectKey, runWorkflow }) => {
-      if (!runWorkflow) throw refused('workflows cannot be run as tools here')
+      if (!runWorkflow) throw notGrantable('workflows cannot be run as tools here')
       const { results, error } = await runWorkflow(effectKey, { workflow_id: workflowId, input: { ...args, ...fixed } })
       if (error) throw new NodeFailure(error.code, `the workflow failed: ${error.message}`)
       return results

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
+import { escapePart } from './escape.ts'
 import { encodeForm } from './form.ts'
 import type { Service, ServiceAction, Values } from './manifest.ts'
 import { placeBody, placeParameters } from './openapi/request.ts'
@@ -17,18 +18,11 @@ export type ServiceRequest = {
   body: RequestBody
 }
 
-/** Also escapes the characters of RFC 3986 that `encodeURIComponent` leaves unescaped. */
-const escapeSegment = (text: string): string =>
-  encodeURIComponent(text.toWellFormed()).replace(
-    /[!'()*]/g,
-    (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`,
-  )
-
 function segment(name: string, value: Json | undefined): string {
   const text = value === undefined ? '' : asText(value)
   if (text === '' || text === '.' || text === '..')
     throw new TemplateFailure(`"${name}" is required and cannot be "." or ".."`)
-  return escapeSegment(text)
+  return escapePart(text)
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
+import { escapePart } from '../escape.ts'
 import { encodeForm } from '../form.ts'
 import type { RequestBody } from '../request-body.ts'
 import { asText, TemplateFailure } from '../template.ts'
@@ -7,12 +8,6 @@ import type { Operation, OperationBody, Parameter } from './index.ts'
 
 // Encodes the arguments of an action as OpenAPI requires: each parameter by its style, and the body by its content
 // type.
-
-const escaped = (text: string): string =>
-  encodeURIComponent(text.toWellFormed()).replace(
-    /[!'()*]/g,
-    (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`,
-  )
 
 const listed = (value: Json): Json[] => (Array.isArray(value) ? value : [value])
 const entries = (value: JsonObject): [string, Json][] => Object.entries(value).filter(([, inner]) => inner !== null)
@@ -27,21 +22,21 @@ const joined = (value: Json, { explode }: Parameter, between: string, encode: (t
         .join(between)
 
 function inPath(parameter: Parameter, value: Json): string {
-  if (parameter.json) return escaped(JSON.stringify(value))
+  if (parameter.json) return escapePart(JSON.stringify(value))
   switch (parameter.style) {
     case 'label':
-      return `.${joined(value, parameter, parameter.explode ? '.' : ',', escaped)}`
+      return `.${joined(value, parameter, parameter.explode ? '.' : ',', escapePart)}`
     case 'matrix':
-      if (!parameter.explode) return `;${escaped(parameter.name)}=${joined(value, parameter, ',', escaped)}`
+      if (!parameter.explode) return `;${escapePart(parameter.name)}=${joined(value, parameter, ',', escapePart)}`
       return isObject(value)
         ? entries(value)
-            .map(([key, inner]) => `;${escaped(key)}=${escaped(asText(inner))}`)
+            .map(([key, inner]) => `;${escapePart(key)}=${escapePart(asText(inner))}`)
             .join('')
         : listed(value)
-            .map((item) => `;${escaped(parameter.name)}=${escaped(asText(item))}`)
+            .map((item) => `;${escapePart(parameter.name)}=${escapePart(asText(item))}`)
             .join('')
     default:
-      return joined(value, parameter, ',', escaped)
+      return joined(value, parameter, ',', escapePart)
   }
 }
 
@@ -82,7 +77,8 @@ export function placeParameters(
       headers[parameter.name.toLowerCase()] = parameter.json
         ? JSON.stringify(value)
         : joined(value, parameter, ',', asIs)
-    else cookies.push(`${escaped(parameter.name)}=${joined(value, { ...parameter, explode: false }, ',', escaped)}`)
+    else
+      cookies.push(`${escapePart(parameter.name)}=${joined(value, { ...parameter, explode: false }, ',', escapePart)}`)
   }
   if (cookies.length > 0) headers.cookie = cookies.join('; ')
   const filled = path.replace(/\{([^{}]+)\}/g, (_, name: string) => {
