@@ -37,12 +37,12 @@ import { type Identifier, makeIdentifier } from '#platform/auth/identify'
 import type { Config } from '#platform/config'
 import type { Database } from '#platform/db/pool'
 import { addKeyCors } from '#platform/http/cors'
-import { addDocuments } from '#platform/http/documents'
+import { addSystemRoutes } from '#platform/http/system-routes'
 import { prepareDrain } from '#platform/http/drain'
 import { addRoutes } from '#platform/http/kernel'
 import type { Kernel } from '#platform/http/kernel-parts'
 import { type Metrics, makeMetrics } from '#platform/http/metrics'
-import { addPages } from '#platform/http/pages'
+import { addConsole } from '#platform/http/console'
 import type { AnyRoute } from '#platform/http/route'
 import { makeHttp } from '#platform/http/server'
 import type { KeyService } from '#platform/keys/watch'
@@ -232,7 +232,7 @@ async function serve(options: AppOptions, areas: Areas, { kernel, routes, nodes,
   addRoutes(http, routes, kernel)
   addWidget(http)
   addEngineFigures(metrics.registry, areas.workflows.engine, log)
-  addDocuments(http, {
+  addSystemRoutes(http, {
     config,
     routes,
     nodes,
@@ -243,7 +243,7 @@ async function serve(options: AppOptions, areas: Areas, { kernel, routes, nodes,
     isLeaving: leaving.isDraining,
   })
   if (options.pages !== undefined)
-    addPages(http, options.pages, {
+    addConsole(http, options.pages, {
       stripe: config.STRIPE_SECRET_KEY !== null && config.STRIPE_PUBLISHABLE_KEY !== null,
     })
   await http.ready()

@@ -12,7 +12,7 @@ import type { Store } from './worker/store.ts'
 import { IS_PERMANENT } from './worker/wait-store.ts'
 
 // Reports the end of an execution to the waiting parent, to children that need not continue, and to the areas. The
-// row carries this duty (`tell_end`) from the statement that ended the execution until all of them were told, so a
+// row carries this duty (`tell_end`) from the statement that ended the execution until all of them got the report, so a
 // crash only delays the report.
 
 type Row = {
@@ -44,12 +44,12 @@ const TAKE = `select workspace_id, execution_id, workflow_id, version_id, system
   from executions where tell_end and finished_at is not null and execution_id <> all ($1::uuid[])
   order by finished_at limit ${PORTION}`
 
-// The waits of parents that were told are checked once more: by then the parents no longer wait for the child.
-const DONE = `with told as (
+// The waits of parents that got the report are checked once more: by then the parents no longer wait for the child.
+const DONE = `with reported as (
     update executions set tell_end = false where tell_end and (workspace_id, execution_id) in (
       select * from unnest($1::uuid[], $2::uuid[])) returning workspace_id, parent_execution_id)
   insert into wait_checks (workspace_id, execution_id)
-  select distinct workspace_id, parent_execution_id from told where parent_execution_id is not null
+  select distinct workspace_id, parent_execution_id from reported where parent_execution_id is not null
   on conflict (workspace_id, execution_id) do update set noted_at = excluded.noted_at,
     check_at = least(wait_checks.check_at, excluded.check_at)`
 
@@ -79,14 +79,14 @@ export const makeEndReports = (deps: {
   log: Logger
 }) => {
   const { db, store, ports, log } = deps
-  let telling: Promise<void> | undefined
+  let reporting: Promise<void> | undefined
   let again = false
   let retry: NodeJS.Timeout | undefined
   let stopped = false
   /** Ends that could not be reported, and when to try again. They do not block the report of other ends. */
   const later = new Map<string, number>()
 
-  const tellFamily = async (row: Row): Promise<void> => {
+  const reportToFamily = async (row: Row): Promise<void> => {
     if (row.parent_execution_id && row.parent_node) {
       await store.signal(row.workspace_id, row.parent_execution_id, `child:${row.execution_id}`, {
         type: 'child.ended',
@@ -110,9 +110,9 @@ export const makeEndReports = (deps: {
     }
   }
 
-  const tellOne = async (row: Row): Promise<boolean> => {
+  const reportOne = async (row: Row): Promise<boolean> => {
     try {
-      await tellFamily(row)
+      await reportToFamily(row)
       const ended = {
         workspaceId: row.workspace_id,
         executionId: row.execution_id,
@@ -137,60 +137,60 @@ export const makeEndReports = (deps: {
   }
 
   /** Takes no lock, because a receiver may itself read the row. Two processes may therefore report the same end. */
-  const tellSome = async (): Promise<{ found: number; told: number }> => {
+  const reportSome = async (): Promise<{ found: number; reported: number }> => {
     const now = performance.now()
     for (const [id, at] of later) if (at <= now) later.delete(id)
     const rows = await db.engine((tx) => tx.rows<Row>(TAKE, [[...later.keys()]]))
-    const told: Row[] = []
+    const reported: Row[] = []
     await Promise.all(
       rows.map(async (row) => {
-        if (await tellOne(row)) told.push(row)
+        if (await reportOne(row)) reported.push(row)
         else later.set(row.execution_id, now + AGAIN_AFTER)
       }),
     )
-    if (told.length > 0) {
-      const ids = [told.map((row) => row.workspace_id), told.map((row) => row.execution_id)]
+    if (reported.length > 0) {
+      const ids = [reported.map((row) => row.workspace_id), reported.map((row) => row.execution_id)]
       await db.engine((tx) => tx.count(DONE, ids))
     }
-    return { found: rows.length, told: told.length }
+    return { found: rows.length, reported: reported.length }
   }
 
-  const tellLater = (): void => {
+  const reportLater = (): void => {
     retry ??= setTimeout(() => {
       retry = undefined
-      tell()
+      report()
     }, AGAIN_AFTER)
   }
 
-  const tell = (): void => {
+  const report = (): void => {
     if (stopped) return
-    if (telling) {
+    if (reporting) {
       again = true
       return
     }
-    telling = (async () => {
+    reporting = (async () => {
       try {
         for (let more = true; more; ) {
           again = false
-          const { found, told } = await tellSome()
+          const { found, reported } = await reportSome()
           more = found === PORTION || again
-          if (found > told) tellLater()
+          if (found > reported) reportLater()
         }
       } catch (error) {
         log.warn({ err: error }, 'the ends of executions could not be reported yet')
       } finally {
-        telling = undefined
-        if (again) tell()
+        reporting = undefined
+        if (again) report()
       }
     })()
   }
 
   return {
-    tell,
+    report,
     stop: async (): Promise<void> => {
       stopped = true
       clearTimeout(retry)
-      await telling
+      await reporting
     },
   }
 }

@@ -75,7 +75,7 @@ export const startEngine = async (options: EngineOptions): Promise<Engine> => {
           pauses: options.pauses,
           limits: { ...defaultLimits, ...options.limits },
           startChild: (child) => starter.start(child, Number.POSITIVE_INFINITY),
-          reportEnds: ends.tell,
+          reportEnds: ends.report,
           decideSoon: deciding.soon,
         })
   const queue = makeStartQueue({ pool: db.enginePool, log })

@@ -40,7 +40,7 @@ const allWaits = ({ owned, frames }: Self): WaitingFor[] => {
 /** Returns the update of the row at the end of the whole execution. */
 const finishing = ({ top, owned, cancel, seen }: Self, work: Work): RowUpdate => {
   const { status, results, error } = top.state
-  const told = owned.tellEnd || status !== 'succeeded' || owned.parent !== null || owned.mayHaveOpenedRequests
+  const isReported = owned.tellEnd || status !== 'succeeded' || owned.parent !== null || owned.mayHaveOpenedRequests
   const last = work.events.findLast((event) => event.type === 'execution.succeeded')
   return {
     status,
@@ -49,7 +49,7 @@ const finishing = ({ top, owned, cancel, seen }: Self, work: Work): RowUpdate =>
     ...(last?.data.blob !== undefined && { resultsBlob: last.data.blob as unknown as BlobRef }),
     ...(error && { error: error as ExecutionError }),
     finishedAt: work.at,
-    ...(told && { tellEnd: true }),
+    ...(isReported && { tellEnd: true }),
   }
 }
 

@@ -24,7 +24,7 @@ export const startTicking = async (deps: {
   claims: Claims
   liveExecutions: ReadonlyMap<string, Live>
   stallWatch: Pick<StallWatch, 'reset'>
-  tell(): void
+  reportEnds(): void
   decideSoon(workspaceId: string, workflowId: string): void
   /** Milliseconds between two ticks. */
   every: number
@@ -117,7 +117,7 @@ export const startTicking = async (deps: {
       chores ??= doChores(seen, workerId)
       for (const [workspaceId, workflowId] of seen.flows) deps.decideSoon(workspaceId, workflowId)
       if (seen.due) waking ??= wakeAll()
-      if (seen.untold) deps.tell()
+      if (seen.untold) deps.reportEnds()
       for (const id of seen.unread) liveExecutions.get(id)?.checkInbox()
       if (seen.queued || claims.queueKnown()) claims.soon()
     } catch (error) {

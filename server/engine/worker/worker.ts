@@ -196,8 +196,8 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
   const left = (live: Live, how: LeaveReason): void => {
     const { owned } = live
     liveExecutions.remove(live)
-    const told = live.top.state.status !== 'succeeded' || owned.tellEnd || owned.mayHaveOpenedRequests
-    if (how === 'ended' && told) deps.reportEnds()
+    const isReported = live.top.state.status !== 'succeeded' || owned.tellEnd || owned.mayHaveOpenedRequests
+    if (how === 'ended' && isReported) deps.reportEnds()
     if (how === 'ended' && ports.finished) ports.finished(finishedRun(live, clock.now()))
     if (how === 'parked') parked.set(owned.executionId, owned.workspaceId)
     // The place of the execution may be free now.
@@ -260,7 +260,7 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
     claims,
     liveExecutions: liveExecutions.all,
     stallWatch,
-    tell: deps.reportEnds,
+    reportEnds: deps.reportEnds,
     decideSoon: deps.decideSoon,
     every: deps.tickMs ?? TICK,
   })

@@ -13,7 +13,7 @@ import { mayReadMetrics } from './metrics-access.ts'
 import { makeOpenApi } from './openapi/document.ts'
 import type { AnyRoute } from './route.ts'
 
-export type DocumentsOptions = {
+export type SystemRouteOptions = {
   config: Pick<Config, 'HEDDLE_METRICS_TOKEN'>
   routes: AnyRoute[]
   nodes: ReadonlyMap<string, NodeDescriptor>
@@ -39,7 +39,7 @@ function answersInTime(answer: Promise<unknown>): Promise<unknown> {
 }
 
 /** Adds the addresses for machines and new users: health, metrics, the OpenAPI document and its browsable form. */
-export function addDocuments(app: FastifyInstance, options: DocumentsOptions): void {
+export function addSystemRoutes(app: FastifyInstance, options: SystemRouteOptions): void {
   let openApi: Document | undefined
   app.get('/openapi.json', (request, reply) => {
     openApi ??= makeDocument(

@@ -47,7 +47,7 @@ type Page = Document & { hashed: boolean }
 /** Addresses of the service itself. An unknown address among them is 404, never a page. */
 const RESERVED = /^\/(api|auth|ws|docs|openapi\.json|widget|gateway|healthz|readyz|metrics)(\/|$)/
 
-export function addPages(app: FastifyInstance, directory: string, { stripe = false } = {}): void {
+export function addConsole(app: FastifyInstance, directory: string, { stripe = false } = {}): void {
   const policy = pagePolicy(stripe)
   const pages = listPages(directory)
   const index = pages.get('/index.html')
