@@ -49,7 +49,7 @@ export function printAccess(routes: AnyRoute[]): string {
   return `# Who may call what
 
 Printed from the route tables by \`npm run generate\`. Refusals come in the order 401 (no or a bad credential), 404 (unknown, of another workspace, or
-invisible), 403 (seen, but not allowed by role), 422. "(addition)" marks operations beyond the base interface. The scope is what an API key with
+not visible to the caller), 403 (visible, but not allowed by the role), 422. "(addition)" marks operations beyond the base interface. The scope is what an API key with
 scopes needs ([docs/api-keys.md](api-keys.md)); without it the answer is 403 \`insufficient_scope\`.
 
 ${sections.join('\n')}`
@@ -62,7 +62,7 @@ export function printSettings(): string {
   )
   return `# Settings
 
-Printed from the program by \`npm run generate\`. All come from the environment and are read once at the start; a wrong value is refused with its name.
+Printed from the program by \`npm run generate\`. All settings are environment variables and are read once at the start. If a value is not valid, the program names the setting and does not start.
 \`--role all|api|worker\` chooses which part of the program runs.
 
 | name | default | meaning |

@@ -90,9 +90,9 @@ export function printNodes(descriptors: Iterable<NodeDescriptor>): string {
   })
   return `# Node reference
 
-Printed from the registry by \`npm run generate\`. Every node also takes \`name\`, \`retry\`, \`timeout_s\` and \`on_error\`: see [workflows.md](workflows.md).
+Printed from the registry by \`npm run generate\`. Every node also accepts \`name\`, \`retry\`, \`timeout_s\` and \`on_error\`: see [workflows.md](workflows.md).
 An argument is a literal, a reference (\`{"$ref": …}\`) or an expression (\`{"$cel": …}\`) unless the table says otherwise. The example under each
-node holds the arguments that the editor gives a new node.
+node has the arguments of a new node in the editor.
 
 ${sections.filter(Boolean).join('\n')}`
 }

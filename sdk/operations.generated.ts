@@ -245,9 +245,9 @@ export type Operations = {
   signUp: { input: { email: string; password: string; name: string; workspace_name?: string; claim_token?: string }; answer: SignedIn | CheckMail; required: true }
   /** Whether sign-up is open, and whether the service sends mails */
   getAuthOptions: { input: Record<string, never>; answer: AuthOptions; required: false }
-  /** Make the account of a sign-up with the token from the mail and the password chosen then */
+  /** Create the account of a sign-up, with the token from the mail and the password of the sign-up */
   confirmSignUp: { input: { token: string; password: string }; answer: SignedIn; required: true }
-  /** Send the caller a mail with a link that proves their address */
+  /** Send the caller a mail with a link that verifies their address */
   sendVerification: { input: Record<string, never>; answer: CheckMail; required: false }
   /** Confirm an e-mail address with the token from the mail; this does not sign in */
   confirmEmail: { input: { token: string }; answer: undefined; required: true }
@@ -319,7 +319,7 @@ export type Operations = {
   unlinkOidc: { input: { provider: string }; answer: undefined; required: true }
   /** The caller's workspaces, with the role held in each */
   listWorkspaces: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "name" | "-name"; created_after?: string; created_before?: string; role?: string; company_id?: string }; answer: { items: Array<Workspace>; next_cursor: string | null }; required: false }
-  /** Open a workspace, in a company of its own unless one is named; the caller becomes its owner */
+  /** Create a workspace, in the named company or in a new one; the caller becomes its owner */
   createWorkspace: { input: { name: string; company_id?: string }; answer: Workspace; required: true }
   /** One workspace */
   getWorkspace: { input: { workspace_id: string }; answer: Workspace; required: true }
@@ -327,19 +327,19 @@ export type Operations = {
   updateWorkspace: { input: { workspace_id: string } & { name?: string; company_id?: string; settings?: { require_second_factor?: boolean } }; answer: Workspace; required: true }
   /** Delete a workspace and everything in it; its company stays */
   deleteWorkspace: { input: { workspace_id: string }; answer: undefined; required: true }
-  /** Make it the workspace of this session */
+  /** Select it as the workspace of this session */
   selectWorkspace: { input: { workspace_id: string }; answer: Workspace; required: true }
   /** The people of a workspace, guests included */
   listWorkspaceMembers: { input: { workspace_id: string; limit?: number; cursor?: string; q?: string; sort?: "user_id" | "-user_id" | "created_at" | "-created_at" | "name" | "-name" | "email" | "-email"; created_after?: string; created_before?: string; role?: string }; answer: { items: Array<WorkspaceMember>; next_cursor: string | null }; required: true }
-  /** Invite somebody by e-mail; a guest of the workspace gets the role at once */
+  /** Invite a person by e-mail; a guest of the workspace gets the role at once */
   inviteToWorkspace: { input: { workspace_id: string } & { email: string; role?: "owner" | "member" | "viewer" }; answer: Invitation; required: true }
   /** Change a person's role; the last owner stays owner */
   updateWorkspaceMember: { input: { workspace_id: string; user_id: string } & { role: "owner" | "member" | "viewer" | "guest" }; answer: WorkspaceMember; required: true }
   /** Remove a person, or leave; the last owner cannot */
   removeWorkspaceMember: { input: { workspace_id: string; user_id: string }; answer: undefined; required: true }
-  /** Invitations that nobody has accepted yet */
+  /** Invitations that are not accepted yet */
   listInvitations: { input: { workspace_id: string; limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "email" | "-email" | "expires_at" | "-expires_at"; created_after?: string; created_before?: string; role?: string }; answer: { items: Array<PendingInvitation>; next_cursor: string | null }; required: true }
-  /** Take an invitation back; its link stops working */
+  /** Withdraw an invitation; its link stops working */
   revokeInvitation: { input: { workspace_id: string; invitation_id: string }; answer: undefined; required: true }
   /** What was made, changed, exported and deleted in the selected workspace, newest first (operators: all) */
   listAuditLog: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at"; created_after?: string; created_before?: string; action?: string; actor_id?: string; subject?: string; from?: string; to?: string }; answer: { items: Array<AuditEntry>; next_cursor: string | null }; required: false }
@@ -347,7 +347,7 @@ export type Operations = {
   exportAuditLog: { input: { action?: string; actor_id?: string; subject?: string; from?: string; to?: string; format?: "jsonl" }; answer: Blob; required: false }
   /** The service accounts of the selected workspace, newest first */
   listServiceAccounts: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "name" | "-name" | "last_used_at" | "-last_used_at"; created_after?: string; created_before?: string; role?: string; disabled?: "true" | "false" }; answer: { items: Array<ServiceAccount>; next_cursor: string | null }; required: false }
-  /** Make an account for a program */
+  /** Create an account for a program */
   createServiceAccount: { input: { name: string; description?: string | null; role?: "member" | "viewer" }; answer: ServiceAccount; required: true }
   /** One service account */
   getServiceAccount: { input: { user_id: string }; answer: ServiceAccount; required: true }
@@ -357,7 +357,7 @@ export type Operations = {
   deleteServiceAccount: { input: { user_id: string }; answer: undefined; required: true }
   /** The API keys of a service account, newest first */
   listServiceAccountKeys: { input: { user_id: string; limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "name" | "-name" | "last_used_at" | "-last_used_at" | "expires_at" | "-expires_at"; created_after?: string; created_before?: string }; answer: { items: Array<ApiKey>; next_cursor: string | null }; required: true }
-  /** Make an API key of a service account; the key is shown once */
+  /** Create an API key of a service account; the key is shown once */
   createServiceAccountKey: { input: { user_id: string } & { name: string; scopes?: Array<Scope> | null; expires_at?: string | null }; answer: CreatedApiKey; required: true }
   /** One API key of a service account */
   getServiceAccountKey: { input: { user_id: string; key_id: string }; answer: ApiKey; required: true }
@@ -377,7 +377,7 @@ export type Operations = {
   listTeams: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "name" | "-name"; created_after?: string; created_before?: string; workspace_id?: string; owner_id?: string }; answer: { items: Array<ListedTeam>; next_cursor: string | null }; required: false }
   /** Create a team in the selected workspace */
   createTeam: { input: { name: string; slug?: string; description?: string | null }; answer: Team; required: true }
-  /** A team of the caller's workspaces by its slug; the selected workspace is looked at first */
+  /** A team of the caller's workspaces by its slug; the selected workspace is searched first */
   getTeamBySlug: { input: { slug: string }; answer: Team; required: true }
   /** One team with its members */
   getTeam: { input: { team_id: string }; answer: Team; required: true }
@@ -387,7 +387,7 @@ export type Operations = {
   deleteTeam: { input: { team_id: string }; answer: undefined; required: true }
   /** Add people of the workspace to the team, all of them or none */
   addTeamUsers: { input: { team_id: string } & { user_ids: Array<string> }; answer: Team; required: true }
-  /** Take somebody out of the team, or leave it */
+  /** Remove a person from the team, or leave it */
   removeTeamMember: { input: { team_id: string; user_id: string }; answer: undefined; required: true }
   /** Subscriptions of the caller's workspaces (operators: all) */
   listSubscriptions: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "name" | "-name" | "starts_at" | "-starts_at" | "ends_at" | "-ends_at"; created_after?: string; created_before?: string; workspace_id?: string; status?: string }; answer: { items: Array<ListedSubscription>; next_cursor: string | null }; required: false }
@@ -417,13 +417,13 @@ export type Operations = {
   createNotificationTicket: { input: Record<string, never>; answer: Ticket; required: false }
   /** The caller's own presence, one entry for each workspace (operators: all) */
   listPresence: { input: { limit?: number; cursor?: string; sort?: "created_at" | "-created_at" | "last_seen_at" | "-last_seen_at"; workspace_id?: string; status?: string }; answer: { items: Array<ListedPresence>; next_cursor: string | null }; required: false }
-  /** Record one's own presence in the selected workspace; it holds for 60 seconds */
+  /** Record the caller's presence in the selected workspace; it is valid for 60 seconds */
   recordPresence: { input: { status?: "online" | "away" | "busy" | "offline"; context?: string | Record<string, unknown> | null; user_id?: string }; answer: Presence; required: false }
   /** One of the caller's own */
   getPresence: { input: { presence_id: string }; answer: Presence; required: true }
   /** Delete one of the caller's own */
   deletePresence: { input: { presence_id: string }; answer: undefined; required: true }
-  /** Who is there: the presence of everybody in the workspace who has recorded one */
+  /** The recorded presence of the people in the workspace */
   listColleagues: { input: { workspace_id: string; limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "last_seen_at" | "-last_seen_at" | "name" | "-name"; status?: string }; answer: { items: Array<PresentColleague>; next_cursor: string | null }; required: true }
   /** Workflows the caller owns or is a member of, the system ones first */
   listWorkflows: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "name" | "-name"; created_after?: string; created_before?: string; owner_id?: string; scope?: "own" | "workspace"; tag?: string; state?: "live" | "paused" | "draft"; include?: "activity" }; answer: { items: Array<Workflow>; next_cursor: string | null }; required: false }
@@ -463,15 +463,15 @@ export type Operations = {
   diffVersions: { input: { workflow_id: string; version_a: string; version_b: string }; answer: WorkflowVersionDiff; required: true }
   /** Workflows that are offered to the caller */
   listTransfers: { input: { limit?: number; cursor?: string; q?: string; sort?: "workflow_id" | "-workflow_id" | "created_at" | "-created_at" | "workflow_name" | "-workflow_name"; created_after?: string; created_before?: string }; answer: { items: Array<WorkflowTransfer>; next_cursor: string | null }; required: false }
-  /** Offer the workflow to somebody; they own it once they accept */
+  /** Offer the workflow to a person, who becomes its owner by accepting */
   offerWorkflow: { input: { workflow_id: string } & { user_id: string }; answer: WorkflowTransfer; required: true }
   /** The offer, for its sender and its receiver */
   getTransfer: { input: { workflow_id: string }; answer: WorkflowTransfer; required: true }
-  /** Take the offer back */
+  /** Withdraw the offer */
   withdrawTransfer: { input: { workflow_id: string }; answer: undefined; required: true }
-  /** Become the owner of a workflow that one was offered */
+  /** Become the owner of a workflow that was offered to the caller */
   acceptTransfer: { input: { workflow_id: string }; answer: WorkflowTransfer; required: true }
-  /** Decline a workflow that one was offered */
+  /** Decline a workflow that was offered to the caller */
   declineTransfer: { input: { workflow_id: string }; answer: WorkflowTransfer; required: true }
   /** Webhook tokens, without their secrets */
   listWebhookTokens: { input: { workflow_id: string; limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "name" | "-name" | "last_used_at" | "-last_used_at"; created_after?: string; created_before?: string; enabled?: "true" | "false" }; answer: { items: Array<WebhookToken>; next_cursor: string | null }; required: true }
@@ -505,7 +505,7 @@ export type Operations = {
   createSchedule: { input: { workflow_id: string } & { cron?: string | null; every_s?: number | null; at?: string | null; input?: Record<string, unknown> | null; timezone?: string; overlap?: "allow" | "skip" | "queue" | "cancel"; catch_up?: "none" | "last" | "all"; enabled?: boolean }; answer: WorkflowSchedule; required: true }
   /** One schedule, with its next five times */
   getOneSchedule: { input: { workflow_id: string; schedule_id: string }; answer: WorkflowSchedule; required: true }
-  /** Change a schedule; with another plan, its next time is computed anew from now */
+  /** Change a schedule; if its times change, the next time is computed again from now */
   updateSchedule: { input: { workflow_id: string; schedule_id: string } & { cron?: string | null; every_s?: number | null; at?: string | null; input?: Record<string, unknown> | null; timezone?: string; overlap?: "allow" | "skip" | "queue" | "cancel"; catch_up?: "none" | "last" | "all"; enabled?: boolean }; answer: WorkflowSchedule; required: true }
   /** Delete a schedule */
   removeSchedule: { input: { workflow_id: string; schedule_id: string }; answer: undefined; required: true }
@@ -561,15 +561,15 @@ export type Operations = {
   getWebhookExecution: { input: { workflow_id: string; execution_id: string }; answer: SimpleExecution; required: true }
   /** The last calls of a webhook token, and why any was refused */
   listWebhookDeliveries: { input: { workflow_id: string; token_id: string; limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at"; created_after?: string; created_before?: string; code?: string; execution_id?: string }; answer: { items: Array<WebhookDelivery>; next_cursor: string | null }; required: true }
-  /** Where a sender calls a webhook token by GET */
+  /** The address at which a sender calls a webhook token by GET */
   receiveByGet: { input: { token_or_id: string }; answer: Blob; required: true }
-  /** Where a sender calls a webhook token by POST */
+  /** The address at which a sender calls a webhook token by POST */
   receiveByPost: { input: { token_or_id: string } & { body?: unknown }; answer: Blob; required: true }
-  /** Where a sender calls a webhook token by PUT */
+  /** The address at which a sender calls a webhook token by PUT */
   receiveByPut: { input: { token_or_id: string } & { body?: unknown }; answer: Blob; required: true }
-  /** Where a sender calls a webhook token by PATCH */
+  /** The address at which a sender calls a webhook token by PATCH */
   receiveByPatch: { input: { token_or_id: string } & { body?: unknown }; answer: Blob; required: true }
-  /** Where a sender calls a webhook token by DELETE */
+  /** The address at which a sender calls a webhook token by DELETE */
   receiveByDelete: { input: { token_or_id: string } & { body?: unknown }; answer: Blob; required: true }
   /** Results of any size of an execution that this token started */
   readWebhookResults: { input: { workflow_id: string; execution_id: string }; answer: Blob; required: true }
@@ -605,13 +605,13 @@ export type Operations = {
   listAgreement: { input: { limit?: number; cursor?: string; workflow_id?: string }; answer: { items: Array<AgentAgreement>; next_cursor: string | null }; required: false }
   /** Odds of the NHL for a date */
   fetchOdds: { input: { date: string; regions?: Array<"us" | "us2" | "us_dfs" | "us_ex" | "uk" | "eu" | "fr" | "se" | "au">; markets?: Array<"h2h" | "spreads" | "totals" | "outrights" | "h2h_lay" | "outrights_lay"> }; answer: OddsOfDay; required: true }
-  /** How the caller hears of what happens in the workspace, by kind of notice */
+  /** How the caller is notified of events in the workspace, by kind of notice */
   getNotificationPreferences: { input: Record<string, never>; answer: NotificationPreferences; required: false }
-  /** Choose how to hear of what happens in the workspace */
+  /** Choose how to be notified of events in the workspace */
   setNotificationPreferences: { input: NewNotificationPreferences; answer: NotificationPreferences; required: true }
   /** Channels of the workspace in which the caller can be reached: Slack, Telegram, Discord */
   listReachableChannels: { input: Record<string, never>; answer: ReachableChannels; required: false }
-  /** Get a text that proves an account of a channel to be the caller’s */
+  /** Get a text that proves that an account of a channel belongs to the caller */
   linkChannel: { input: { config_id: string }; answer: ChannelLinkCode; required: true }
   /** Accounts in channels that are linked to the caller */
   listChannelIdentities: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "sender_name" | "-sender_name"; created_after?: string; created_before?: string }; answer: { items: Array<ChannelIdentity>; next_cursor: string | null }; required: false }
@@ -623,13 +623,13 @@ export type Operations = {
   getInteraction: { input: { interaction: string }; answer: Interaction; required: true }
   /** Vote or answer through the link of a message */
   answerInteraction: { input: { interaction: string } & InteractionAnswer; answer: Interaction; required: true }
-  /** Send a code to where the message went */
+  /** Send a code to the address of the message */
   sendInteractionCode: { input: { interaction: string }; answer: InteractionCodeSent; required: true }
   /** Invoices of the workspace, newest first */
   listInvoices: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "amount_due" | "-amount_due"; created_after?: string; created_before?: string; status?: string }; answer: { items: Array<Invoice>; next_cursor: string | null }; required: false }
   /** The printable page of an invoice of the built-in provider */
   showInvoice: { input: { invoice_id: string; workspace: string; expires: string; signature: string }; answer: Blob; required: true }
-  /** What was used and is charged for, with the run that used it and the invoice it stands on */
+  /** Usage that is charged, with the run that used it and the invoice that contains it */
   listUsageCharges: { input: { limit?: number; cursor?: string; sort?: "at" | "-at"; created_after?: string; created_before?: string; execution_id?: string; invoice_id?: string; meter?: string }; answer: { items: Array<UsageCharge>; next_cursor: string | null }; required: false }
   /** An invoice of the built-in provider as a PDF */
   downloadInvoice: { input: { invoice_id: string; workspace: string; expires: string; signature: string }; answer: Blob; required: true }
@@ -641,13 +641,13 @@ export type Operations = {
   setDefaultPaymentMethod: { input: { payment_method_id: string }; answer: PaymentMethod; required: true }
   /** Billing plans of the org of the request host, cheapest first */
   listPlans: { input: { limit?: number; cursor?: string; q?: string; sort?: "amount" | "-amount" | "created_at" | "-created_at" | "name" | "-name"; created_after?: string; created_before?: string; interval?: string }; answer: { items: Array<Plan>; next_cursor: string | null }; required: false }
-  /** Make a plan in the org of the request host */
+  /** Create a plan in the org of the request host */
   createPlan: { input: { name: string; amount: number; currency: string; interval: "month" | "year"; quotas?: { runs_per_month?: number | null; members?: number | null; storage_bytes?: number | null; records?: number | null; event_destinations?: number | null; knowledge_documents?: number | null; mails_per_minute?: number | null; outside_recipients_per_day?: number | null; model_tokens_per_minute?: number | null; model_tokens_per_month?: number | null; speech_characters_per_minute?: number | null; transcription_s_per_minute?: number | null; outgoing_requests_per_minute?: number | null; cpu_s_per_minute?: number | null }; features?: Array<string>; trial_days?: number; usage_prices?: Array<{ meter: "model_tokens" | "model_cost"; unit_amount: number; per?: number; included?: number }>; tax?: { name: string; percent: number } | null; coupons?: Array<{ code: string; percent_off: number; duration: "once" | "forever"; expires_at?: string | null }> }; answer: Plan; required: true }
   /** One billing plan */
   getPlan: { input: { plan_id: string }; answer: Plan; required: true }
   /** Change a plan */
   updatePlan: { input: { plan_id: string } & { name?: string; amount?: number; currency?: string; interval?: "month" | "year"; quotas?: { runs_per_month?: number | null; members?: number | null; storage_bytes?: number | null; records?: number | null; event_destinations?: number | null; knowledge_documents?: number | null; mails_per_minute?: number | null; outside_recipients_per_day?: number | null; model_tokens_per_minute?: number | null; model_tokens_per_month?: number | null; speech_characters_per_minute?: number | null; transcription_s_per_minute?: number | null; outgoing_requests_per_minute?: number | null; cpu_s_per_minute?: number | null }; features?: Array<string>; trial_days?: number; usage_prices?: Array<{ meter: "model_tokens" | "model_cost"; unit_amount: number; per?: number; included?: number }>; tax?: { name: string; percent: number } | null; coupons?: Array<{ code: string; percent_off: number; duration: "once" | "forever"; expires_at?: string | null }> }; answer: Plan; required: true }
-  /** Take a plan off the list; refused while somebody is subscribed to it */
+  /** Delete a plan; refused while it has subscribers */
   deletePlan: { input: { plan_id: string }; answer: undefined; required: true }
   /** Create or reuse the billing customer of the workspace, then return the client_secret of a setup intent */
   createSetupIntent: { input: Record<string, never>; answer: SetupIntent; required: false }
@@ -657,7 +657,7 @@ export type Operations = {
   createBillingSubscription: { input: { plan_id: string; coupon?: string }; answer: BillingSubscription | PaymentToConfirm; required: true }
   /** The active subscription of the workspace */
   getMyBillingSubscription: { input: Record<string, never>; answer: BillingSubscription; required: false }
-  /** Change the plan, or take a cancellation back */
+  /** Change the plan, or reverse a cancellation */
   updateMyBillingSubscription: { input: { plan_id?: string; cancel_at_period_end?: boolean }; answer: BillingSubscription; required: false }
   /** Cancel the subscription at the end of its period, or at once with `at=now` */
   cancelMyBillingSubscription: { input: { at?: "period_end" | "now" }; answer: undefined; required: false }
@@ -731,7 +731,7 @@ export type Operations = {
   deleteSource: { input: { source_id: string }; answer: undefined; required: true }
   /** Jobs the caller may see: standalone ones by membership, pinned ones by that of their workflow */
   listJobs: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "name" | "-name" | "due_at" | "-due_at"; created_after?: string; created_before?: string; status?: string; workflow_id?: string; dataset_id?: string; owner_id?: string }; answer: { items: Array<EnrichmentJob>; next_cursor: string | null }; required: false }
-  /** Create a job, pinned to a workflow or with a definition of its own */
+  /** Create a job, pinned to a workflow or with its own definition */
   createJob: { input: NewEnrichmentJob; answer: EnrichmentJob; required: true }
   /** One job */
   getJob: { input: { job_id: string }; answer: EnrichmentJob; required: true }
@@ -761,11 +761,11 @@ export type Operations = {
   createBatchTicket: { input: { job_id: string }; answer: Ticket; required: true }
   /** Members of the job */
   listJobMembers: { input: { job_id: string; limit?: number; cursor?: string; q?: string; sort?: "user_id" | "-user_id" | "created_at" | "-created_at" | "name" | "-name"; created_after?: string; created_before?: string; role?: string }; answer: { items: Array<JobMember>; next_cursor: string | null }; required: true }
-  /** Invite somebody to the job by e-mail */
+  /** Invite a person to the job by e-mail */
   inviteJobMember: { input: { job_id: string } & { email: string; role?: "owner" | "member" | "viewer" }; answer: Invitation; required: true }
   /** Change the role of a member; the last owner cannot be changed */
   updateJobMember: { input: { job_id: string; user_id: string } & { role: "owner" | "member" | "viewer" }; answer: JobMember; required: true }
-  /** Remove a member; everybody may leave */
+  /** Remove a member, or leave the job */
   removeJobMember: { input: { job_id: string; user_id: string }; answer: undefined; required: true }
   /** Suites of a workflow */
   listSuites: { input: { workflow_id: string; limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "name" | "-name"; created_after?: string; created_before?: string }; answer: { items: Array<Suite>; next_cursor: string | null }; required: true }
@@ -847,17 +847,17 @@ export type Operations = {
   listThreads: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "title" | "-title"; created_after?: string; created_before?: string; kind?: string; template_id?: string; with?: "colleagues" | "outside" }; answer: { items: Array<ChatThread>; next_cursor: string | null }; required: false }
   /** Open a thread; with a template the assistant answers in it */
   createThread: { input: { title: string; template_id?: string | null; locale?: string }; answer: ChatThread; required: true }
-  /** One thread, with what language models counted for it */
+  /** One thread, with the usage of language models */
   getThread: { input: { thread_id: string }; answer: ChatThreadWithUsage; required: true }
-  /** What was said in the thread, oldest first, and the form that stands open */
+  /** The messages of the thread, oldest first, and the open form */
   listThreadMessages: { input: { thread_id: string; limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at"; created_after?: string; created_before?: string; role?: string }; answer: ThreadMessages; required: true }
-  /** Say something in the thread */
+  /** Send a message to the thread */
   postThreadMessage: { input: { thread_id: string } & { body?: unknown }; answer: PostedThreadMessage; required: true }
   /** Submit or cancel the form that the assistant shows */
   actOnThreadForm: { input: { thread_id: string } & { action: "submit" | "cancel"; form_id: string; values?: Record<string, unknown> }; answer: PostedThreadMessage; required: true }
-  /** Talk with a visitor, or somebody in a channel, in place of the assistant */
+  /** Talk to a visitor, or to a person in a channel, instead of the assistant */
   takeThreadOver: { input: { thread_id: string }; answer: ChatThread; required: true }
-  /** Let the assistant answer again; what it had asked is asked again */
+  /** Let the assistant answer again; its open questions are asked again */
   handThreadBack: { input: { thread_id: string }; answer: ChatThread; required: true }
   /** Invite a person to the thread by e-mail */
   inviteThreadMember: { input: { thread_id: string } & { email: string; role?: "owner" | "member" | "viewer" }; answer: ThreadInvitation; required: true }
@@ -867,13 +867,13 @@ export type Operations = {
   updateThreadMember: { input: { thread_id: string; user_id: string } & { role: "owner" | "member" | "viewer" }; answer: ThreadMember; required: true }
   /** Remove a member, or leave */
   removeThreadMember: { input: { thread_id: string; user_id: string }; answer: undefined; required: true }
-  /** A signed address under which the clip can be heard for five minutes */
+  /** A signed address at which the clip can be played for five minutes */
   getThreadAudio: { input: { thread_id: string; audio_id: string }; answer: Playback; required: true }
   /** Text in, audio out; nothing is stored */
   speakInThread: { input: { thread_id: string } & { text: string; voice?: string; format?: "mp3" | "wav" }; answer: Blob; required: true }
   /** Audio in, text out; nothing is stored */
   transcribeInThread: { input: { thread_id: string } & { body?: unknown }; answer: Transcript; required: true }
-  /** The bytes of a clip, by its signed address; takes Range */
+  /** The bytes of a clip, at its signed address; supports Range */
   playAudio: { input: { audio_id: string; grant: string }; answer: Blob; required: true }
   /** The inbox: conversations with visitors and channels that the caller may read, last changed first */
   listConversations: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "waiting_since" | "-waiting_since"; created_after?: string; created_before?: string; kind?: string; state?: string; template_id?: string; assignee_id?: string; assigned?: "true" | "false"; waiting?: "true" | "false"; unread?: "true" | "false" }; answer: { items: Array<Conversation>; next_cursor: string | null }; required: false }
@@ -985,9 +985,9 @@ export type Operations = {
   updateTrigger: { input: { workflow_id: string; trigger_id: string } & ServiceTriggerPatch; answer: ServiceTrigger; required: true }
   /** Delete a trigger */
   deleteTrigger: { input: { workflow_id: string; trigger_id: string }; answer: undefined; required: true }
-  /** Where a vendor sends the events of a trigger */
+  /** The address to which a vendor sends the events of a trigger */
   receiveServiceEvent: { input: { hook: string } & { body?: unknown }; answer: Blob; required: true }
-  /** Where a vendor asks the receiver of events to prove itself */
+  /** The address at which a vendor verifies the receiver of events */
   answerServiceHandshake: { input: { hook: string }; answer: Blob; required: true }
   /** Your event destinations, and for owners of the workspace all of them */
   listDestinations: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "url" | "-url"; created_after?: string; created_before?: string; enabled?: "true" | "false"; workflow_id?: string; owner_id?: string }; answer: { items: Array<EventDestination>; next_cursor: string | null }; required: false }
@@ -1073,7 +1073,7 @@ export type Operations = {
   removeKnowledgeDocument: { input: { knowledge_id: string; document_id: string }; answer: undefined; required: true }
   /** The text of a document, or a part of it */
   getKnowledgeText: { input: { knowledge_id: string; document_id: string; from?: number; to?: number }; answer: DocumentText; required: true }
-  /** Index a document anew; datasets and pages are read again */
+  /** Index a document again; datasets and pages are read again */
   reindexKnowledgeDocument: { input: { knowledge_id: string; document_id: string }; answer: KnowledgeDocument; required: true }
   /** Heddle as a server of the Model Context Protocol (streamable HTTP): workflows as tools */
   callMcp: { input: { body?: unknown }; answer: Blob; required: false }

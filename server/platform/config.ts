@@ -92,7 +92,7 @@ export const settings = {
   HEDDLE_CPU_S_PER_MINUTE: setting(
     integer(1, 86_400),
     60,
-    'CPU seconds per minute for code and expressions of one workspace, where its plan does not say; what needs more is delayed',
+    'CPU seconds per minute for code and expressions of one workspace, unless its plan sets another number; work beyond it is delayed',
   ),
   HEDDLE_WAREHOUSE_PROCESSES: setting(
     integer(1, 256),

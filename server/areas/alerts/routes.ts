@@ -39,7 +39,7 @@ export const alertRoutes = (): AnyRoute[] =>
       updateAlertRule: {
         summary: 'Change an alert rule, switch it off, or silence it for a while',
         description:
-          'While the rule is silenced, nobody is notified. If it still fires afterwards, people are notified then.',
+          'While the rule is silenced, no person is notified. If it still fires afterwards, people are notified then.',
         body: AlertRulePatch,
         answer: AlertRule,
         extension: true,

@@ -4,7 +4,7 @@ import { id, reference, timestamp } from '#platform/http/schema'
 
 const MAX_BODY = 4_000
 const MAX_MENTIONED = 20
-const body = () => z.string().trim().min(1).max(MAX_BODY).describe('What is said, as plain text')
+const body = () => z.string().trim().min(1).max(MAX_BODY).describe('The text of the message, as plain text')
 const mentions = () =>
   z
     .array(reference('usr'))

@@ -15,7 +15,7 @@ export const Company = z
 export type Company = z.input<typeof Company>
 
 export const ListedCompany = Company.extend({
-  owner_name: z.string().optional().describe('Shown to operators, who may know nobody of the company'),
+  owner_name: z.string().optional().describe('Shown to operators, who may not be in the company'),
 }).meta({ id: 'ListedCompany' })
 export type ListedCompany = z.input<typeof ListedCompany>
 

@@ -68,7 +68,7 @@ const readRoutes = (executions: Executions): AnyRoute[] =>
       getExecutionNode: {
         summary: 'The input of a node of an execution, and the outcome of each attempt',
         description:
-          'The path is the id of the node; inside a map or loop `each[3].line`, which is kept while that item or turn goes on, when it failed, and for the first 1,000. The items of a map and the turns of a loop come page by page; `item` shows how far the nodes came for one of them.',
+          'The path is the id of the node; inside a map or loop `each[3].line`, which is kept while that item or turn is active, if it failed, and for the first 1,000. The items of a map and the turns of a loop are returned page by page; `item` shows the state of the nodes of one of them.',
         extension: true,
         query: listQuery.extend({
           item: z.coerce
@@ -134,7 +134,7 @@ const readRoutes = (executions: Executions): AnyRoute[] =>
       listExecutionLogs: {
         summary: 'What the nodes of an execution wrote to its log, oldest first',
         description:
-          '`log(...)` and `console` in code, what agents said and how they reviewed. An execution keeps 1,000 lines and 512 KiB; a last line says so if there was more.',
+          'Contains `log(...)` and `console` in code, and the messages and reviews of agents. An execution keeps 1,000 lines and 512 KiB; if there were more, a last line says so.',
         query: logQuery,
         answer: page(LogEntry),
         extension: true,

@@ -123,7 +123,7 @@ export const Execution = ExecutionSummary.extend({
     .describe('Who and what led to it, nearest first. A gate with `allow_self: false` lets none of these people vote'),
   principal_id: id('usr').nullable().describe('The person whose rights it uses: the one who activated the version'),
   parent_execution_id: id('exe').nullable(),
-  seq: z.number().int().describe('The last event this view includes: where a socket resumes'),
+  seq: z.number().int().describe('The last event that this view includes; a socket resumes after it'),
 }).meta({ id: 'Execution' })
 export type Execution = z.input<typeof Execution>
 

@@ -41,9 +41,9 @@ export const startRoutes = (executions: Executions): AnyRoute[] =>
       runWorkflowBatch: {
         summary: 'Run a workflow up to 1,000 times',
         description:
-          'Every run is checked first, and one that is not valid refuses them all. Then each is accepted or refused separately, ' +
+          'Every run is checked first; if one is not valid, none starts. Then each is accepted or refused separately, ' +
           'such as when the queue is full. A run that is sent again with the same `idempotency_key` is not started again; without ' +
-          'keys of their own the runs share the `Idempotency-Key` of the request.',
+          'separate keys, the runs share the `Idempotency-Key` of the request.',
         body: RunBatchBody,
         answer: BatchAccepted,
         status: 202,

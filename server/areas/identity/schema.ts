@@ -100,7 +100,7 @@ export const SecondFactor = z
   )
 
 export const PasswordAgain = z.strictObject({
-  current_password: z.string().min(1).max(256).optional().describe('Required where the account has a password'),
+  current_password: z.string().min(1).max(256).optional().describe('Required if the account has a password'),
 })
 export const BegunTotp = z
   .object({
@@ -242,7 +242,7 @@ export const Accepted = z
     resource: z
       .object({ kind: z.enum(['thread', 'job']), id: z.string() })
       .nullable()
-      .describe('What the person was invited to, where it is not the whole workspace'),
+      .describe('What the person was invited to; null means the whole workspace'),
   })
   .meta({ id: 'AcceptedInvitation' })
 export type Accepted = z.input<typeof Accepted>

@@ -59,7 +59,7 @@ export const signUpRoutes = ({ accountMail, people }: { accountMail: AccountMail
       },
       confirmSignUp: {
         ...comesIn,
-        summary: 'Make the account of a sign-up with the token from the mail and the password chosen then',
+        summary: 'Create the account of a sign-up, with the token from the mail and the password of the sign-up',
         description:
           'The token works once, for 24 hours. A used, expired or unknown one is 404. A password other than that of the sign-up gives 401.',
         body: ConfirmSignUp,
@@ -72,9 +72,9 @@ export const signUpRoutes = ({ accountMail, people }: { accountMail: AccountMail
       sendVerification: {
         extension,
         idempotency: 'none',
-        summary: 'Send the caller a mail with a link that proves their address',
+        summary: 'Send the caller a mail with a link that verifies their address',
         description:
-          'At most five an hour (429). An address that is proven is 409. Without a mail server 503 `provider_not_configured`. Until the address is proven, its person cannot invite anybody by mail (403 `email_unverified`).',
+          'At most five an hour (429). If the address is already verified, the response is 409. Without a mail server it is 503 `provider_not_configured`. Until the address is verified, its person cannot invite people by mail (403 `email_unverified`).',
         answer: CheckMail,
         status: 202,
         run: (ctx) => sendVerification(accountMail, ctx),

@@ -16,9 +16,9 @@ const person = z.object({ user_id: id('usr'), name: z.string() })
 export const Conversation = z
   .object({
     thread_id: id('thr').describe('Its messages are those of the chat thread with this id'),
-    kind: z.enum(kinds).describe('embed, gather: with a visitor of a widget; channel: with somebody in a channel'),
+    kind: z.enum(kinds).describe('embed, gather: with a visitor of a widget; channel: with a person in a channel'),
     title: z.string(),
-    channel: z.string().nullable().describe('Through which vendor, where it is one of a channel'),
+    channel: z.string().nullable().describe('The vendor, if it is a conversation of a channel'),
     template_id: id('tmpl').nullable(),
     role: z.enum(['member', 'viewer']).describe('viewer: colleagues cannot take over, as in the widget of a workflow'),
     state: z.enum(states).describe('A new message of the person outside reopens a closed conversation'),
@@ -36,7 +36,7 @@ export const Conversation = z
       .object({
         message_id: id('msg'),
         role: z.enum(['user', 'assistant', 'visitor', 'system']),
-        author_name: z.string().nullable().describe('Who wrote it, where that is known'),
+        author_name: z.string().nullable().describe('Who wrote it, if that is known'),
         text: z.string().describe('Up to 300 characters'),
         created_at: timestamp(),
       })
@@ -49,7 +49,7 @@ export const Conversation = z
         time_zone: z.string().optional().describe('Their time zone'),
       })
       .nullable()
-      .describe('Where the person outside is, as their last message said'),
+      .describe('Page, language and time zone of the visitor, from their last message'),
     created_at: timestamp(),
     updated_at: timestamp(),
   })
@@ -62,7 +62,7 @@ export const ConversationPatch = z
       .enum(states)
       .optional()
       .describe('closed: no answer is needed; a conversation that was taken over is handed back'),
-    assignee_id: reference('usr').nullable().optional().describe('A person who may read it; null: nobody'),
+    assignee_id: reference('usr').nullable().optional().describe('A person who may read it; null: not assigned'),
   })
   .meta({ id: 'ConversationPatch' })
 export type ConversationPatch = z.output<typeof ConversationPatch>
@@ -97,7 +97,7 @@ export const ConversationQuery = conversationList.query.extend({
     .describe('Only those whose title or messages contain this text, ignoring case'),
 })
 
-const noteText = () => z.string().trim().min(1).max(MAX_NOTE).describe('What is said, as plain text')
+const noteText = () => z.string().trim().min(1).max(MAX_NOTE).describe('The text of the message, as plain text')
 export const Note = z
   .object({
     note_id: id('note'),
@@ -196,7 +196,9 @@ const Hours = z
       .describe('The times of each weekday; a day that is absent is closed'),
     closed_on: z.array(date).max(MAX_CLOSED_DAYS).optional().describe('Days without opening hours'),
   })
-  .describe('When people answer. Outside, the person who asks for one is told when somebody comes')
+  .describe(
+    'When people answer. Outside these hours, a visitor who asks for a person learns when a colleague will answer',
+  )
 
 export const OpeningHours = z
   .object({

@@ -8,8 +8,8 @@ export type UsageGroup = (typeof usageGroups)[number]
 
 export const usageQuery = z.strictObject({
   group_by: z.enum(usageGroups).default('day').describe('By what the calls are summed up'),
-  from: timestampIn().optional().describe('The first day, in UTC; 30 days ago where absent'),
-  to: timestampIn().optional().describe('The last day, in UTC; today where absent'),
+  from: timestampIn().optional().describe('The first day, in UTC; default: 30 days ago'),
+  to: timestampIn().optional().describe('The last day, in UTC; default: today'),
   workflow_id: reference('wf').optional(),
 })
 export type UsageQuery = z.output<typeof usageQuery>
@@ -25,7 +25,7 @@ const counted = {
 const UsageItem = z.object({
   workflow_id: id('wf').nullish().describe('With `group_by=workflow`; null: asked by no workflow'),
   model: z.string().optional().describe('With `group_by=model`'),
-  user_id: id('usr').nullish().describe('With `group_by=person`: who started the run or asked; null: nobody did'),
+  user_id: id('usr').nullish().describe('With `group_by=person`: who started the run or asked; null: no person did'),
   day: z.string().optional().describe('With `group_by=day`, in UTC'),
   credential_id: id('cred').nullish().describe("With `group_by=credential`; null: the installation's own model"),
   name: z.string().nullable().describe('The name of the workflow, person or credential, if it still exists'),
@@ -49,10 +49,8 @@ export type RunGroup = (typeof runGroups)[number]
 export const buckets = ['hour', 'day'] as const
 
 export const runsQuery = z.strictObject({
-  from: timestampIn()
-    .optional()
-    .describe('7 days ago where absent. The hour or day it falls into is counted as a whole'),
-  to: timestampIn().optional().describe('Now where absent'),
+  from: timestampIn().optional().describe('Default: 7 days ago. The whole hour or day that contains it is counted'),
+  to: timestampIn().optional().describe('Default: now'),
   bucket: z
     .enum(buckets)
     .optional()
@@ -84,14 +82,14 @@ const runFigures = {
     'From the first step to the end, with an error of at most 10 %; null if no run ended, and with `group_by` other than workflow',
   ),
   waiting_for_people_ms: percentiles().describe(
-    'The time that runs waited for approvals and answers, with the same precision; runs that asked nobody are not counted',
+    'The time that runs waited for approvals and answers, with the same precision; runs without approvals and questions are not counted',
   ),
 }
 
 const RunItem = z.object({
-  at: timestamp().nullable().describe('The beginning of the hour or day, in UTC; null where no bucket is asked for'),
+  at: timestamp().nullable().describe('The start of the hour or day, in UTC; null without `bucket`'),
   workflow_id: id('wf').nullish().describe('With `group_by=workflow`; null: system workflows and jobs without one'),
-  trigger: z.string().optional().describe('With `group_by=trigger`: what began the runs'),
+  trigger: z.string().optional().describe('With `group_by=trigger`: what started the runs'),
   error_code: z.string().nullish().describe('With `group_by=error`: how they failed; null: they did not'),
   name: z.string().nullable().describe('Of the workflow, while there is one'),
   ...runFigures,
@@ -110,8 +108,8 @@ export const RunReport = z
 export type RunReport = z.input<typeof RunReport>
 
 export const stepsQuery = z.strictObject({
-  from: timestampIn().optional().describe('7 days ago where absent'),
-  to: timestampIn().optional().describe('Now where absent'),
+  from: timestampIn().optional().describe('Default: 7 days ago'),
+  to: timestampIn().optional().describe('Default: now'),
   workflow_id: reference('wf').optional(),
   include_jobs: flag.optional().describe('Also steps of runs for records of jobs, which would crowd out all others'),
   sort: z.enum(['mean', 'total', 'max', 'failed']).default('mean').describe('The value to sort by, largest first'),

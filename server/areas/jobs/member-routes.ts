@@ -17,13 +17,14 @@ export const jobMemberRoutes = (members: JobMembers): AnyRoute[] =>
     {
       listJobMembers: {
         summary: 'Members of the job',
-        description: 'Of a pinned job they are kept, and see it only while it is standalone or its workflow is gone.',
+        description:
+          'A pinned job keeps its members, but they see it only while it is standalone or after its workflow was deleted.',
         query: jobMemberList.query,
         answer: page(JobMember),
         run: members.listMembers,
       },
       inviteJobMember: {
-        summary: 'Invite somebody to the job by e-mail',
+        summary: 'Invite a person to the job by e-mail',
         body: NewJobInvitation,
         answer: Invitation,
         status: 201,
@@ -40,7 +41,7 @@ export const jobMemberRoutes = (members: JobMembers): AnyRoute[] =>
         run: members.updateMember,
       },
       removeJobMember: {
-        summary: 'Remove a member; everybody may leave',
+        summary: 'Remove a member, or leave the job',
         status: 204,
         current: members.getMember,
         run: members.removeMember,

@@ -58,7 +58,7 @@ export const jobRoutes = (jobs: Jobs): AnyRoute[] =>
         run: jobs.listJobs,
       },
       createJob: {
-        summary: 'Create a job, pinned to a workflow or with a definition of its own',
+        summary: 'Create a job, pinned to a workflow or with its own definition',
         description:
           '`mapping` builds the input of each execution from `record`; without it the record is the input. A record is processed again when its input or the definition changes. A record that failed waits for such a change, or for `retry-failed`.',
         body: NewJob,

@@ -175,7 +175,7 @@ const settable = {
     .max(1e9)
     .nullable()
     .optional()
-    .describe('Ends a run whose models cost this much, as far as they tell their cost'),
+    .describe('Ends a run whose models have cost this much, as far as their cost is known'),
   max_tokens: z
     .number()
     .int()
@@ -208,7 +208,7 @@ export type RunNow = z.output<typeof RunNow>
 
 const RecordStatus = z.enum(['pending', 'running', 'succeeded', 'failed', 'skipped', 'filtered'])
 export type RecordStatus = z.output<typeof RecordStatus>
-const ofRun = reference('run').optional().describe('A run of the job; the newest one where it is left out')
+const ofRun = reference('run').optional().describe('The id of a run of the job; default: the newest run')
 export const LedgerQuery = listQuery.extend({ status: RecordStatus.optional(), run_id: ofRun })
 export const LedgerExportQuery = z.strictObject({
   status: z.enum(['failed', 'succeeded', 'skipped', 'filtered']).default('failed'),
@@ -221,7 +221,7 @@ export const LedgerItem = z
     position: z.number().int().describe('Of the record in its dataset, from 0'),
     key: z.string().nullable().describe('The value of the key column of the job'),
     record_sha256: z.string(),
-    record: jsonObject().nullable().describe('Where it failed: the record, kept until it succeeds'),
+    record: jsonObject().nullable().describe('The record, if it failed; kept until it succeeds'),
     status: RecordStatus,
     attempt: z.number().int(),
     error: RunError.nullable(),

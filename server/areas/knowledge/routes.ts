@@ -86,7 +86,7 @@ export const knowledgeRoutes = (parts: KnowledgeParts & DocumentParts & SearchPa
       updateKnowledge: {
         summary: 'Change a knowledge base',
         description:
-          'Another language or embedding model indexes all documents anew, in the background. Only its owner shares it, gives it away and chooses the embedding model.',
+          'A change of the language or the embedding model indexes all documents again, in the background. Only its owner can share it, transfer it and choose the embedding model.',
         extension: true,
         body: KnowledgePatch,
         answer: Knowledge,
@@ -104,7 +104,7 @@ export const knowledgeRoutes = (parts: KnowledgeParts & DocumentParts & SearchPa
       searchKnowledge: {
         summary: 'The passages that fit a question, best first, with the place of each',
         description:
-          'Ranked by the words of the question; where the base has an embedding model, by meaning too. `from` and `to` say where the passage stands in the text of its document.',
+          'Ranked by the words of the question and, if the base has an embedding model, by meaning. `from` and `to` are the positions of the passage in the text of its document.',
         extension: true,
         body: SearchRequest,
         answer: Passages,
@@ -154,7 +154,7 @@ export const knowledgeRoutes = (parts: KnowledgeParts & DocumentParts & SearchPa
           getDocumentText(ctx, input),
       },
       reindexKnowledgeDocument: {
-        summary: 'Index a document anew; datasets and pages are read again',
+        summary: 'Index a document again; datasets and pages are read again',
         extension: true,
         answer: KnowledgeDocument,
         allowed: getDocument,

@@ -32,7 +32,7 @@ export const Knowledge = z
     shared: z.array(Share),
     role: z
       .enum(['owner', 'edit', 'use', 'manage'])
-      .describe('What the caller may do; `manage`: look at it and delete it, as an owner of the workspace'),
+      .describe('What the caller may do; `manage`: view and delete it, as an owner of the workspace'),
     document_count: z.int(),
     waiting_count: z.int().describe('Documents that are still to be indexed'),
     bytes: z.int().describe('Of the texts of all documents'),
@@ -71,7 +71,7 @@ export const KnowledgeDocument = z
     knowledge_id: id('kb'),
     name: z.string(),
     kind: z.enum(documentKinds),
-    source: jsonObject().describe('Where the text came from: the file, the dataset and its columns, or the address'),
+    source: jsonObject().describe('The source of the text: the file, the dataset and its columns, or the address'),
     root_id: id('doc').nullable().describe('The document whose crawl found this page'),
     status: z.enum(documentStates).describe('Passages of an earlier version are searched until it is ready'),
     error: z.object({ code: z.string(), message: z.string() }).nullable(),
@@ -168,14 +168,16 @@ export type SearchRequest = z.output<typeof SearchRequest>
 export const Passage = z
   .object({
     document_id: id('doc'),
-    document_name: z.string().describe('Of the document it stands in'),
-    url: z.string().nullable().describe('Of the page it stands on'),
+    document_name: z.string().describe('Of the document that contains it'),
+    url: z.string().nullable().describe('Of the page that contains it'),
     position: z.int().describe('The number of the passage in its document'),
     from: z.int().describe('First character of the passage in the text of its document'),
     to: z.int().describe('The character after its last'),
     heading: z.array(z.string()).describe('The headings above it, outermost first'),
     text: z.string(),
-    highlights: z.array(z.array(z.int())).describe('Where words of the question stand: pairs of characters of `text`'),
+    highlights: z
+      .array(z.array(z.int()))
+      .describe('The positions of words of the question, as pairs of offsets in `text`'),
     score: z.number().describe('Comparable within one answer only'),
   })
   .meta({ id: 'KnowledgePassage' })
@@ -184,7 +186,7 @@ export type Passage = z.input<typeof Passage>
 export const Passages = z
   .object({
     passages: z.array(Passage).describe('Best first'),
-    ranked_by: z.enum(['full_text', 'hybrid']).describe('`full_text` also where the embedding model did not answer'),
+    ranked_by: z.enum(['full_text', 'hybrid']).describe('`full_text` also if the embedding model did not answer'),
   })
   .meta({ id: 'KnowledgePassages' })
 export type Passages = z.input<typeof Passages>

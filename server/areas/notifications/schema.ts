@@ -65,10 +65,10 @@ export const MAX_CHANGED = 5_000
 
 export const MarkRead = z
   .strictObject({
-    notification_ids: idList('ntf').optional().describe('Only these; all that are unread where it is left out'),
+    notification_ids: idList('ntf').optional().describe('Only these notifications; default: all unread ones'),
     up_to: reference('ntf')
       .optional()
-      .describe('Only this one and older ones: what came after the person looked stays unread'),
+      .describe('Only this one and older ones, so that newer notifications stay unread'),
     workspace_id: ofWorkspace(),
   })
   .meta({ id: 'MarkRead' })

@@ -63,7 +63,7 @@ const programRoutes = (): AnyRoute[] =>
       registerOAuthClient: {
         summary: 'Register a program that wants to call /mcp (RFC 7591)',
         description:
-          'JSON with `redirect_uris` (https, http on localhost, or the scheme of a program on the device) and `client_name`. The answer holds `client_id`; there is no secret. Refusals are `{error, error_description}`. A registration that no person has allowed is deleted after a day.',
+          'JSON with `redirect_uris` (https, http on localhost, or the scheme of a program on the device) and `client_name`. The response contains `client_id`; there is no secret. Errors are `{error, error_description}`. A registration that no person has allowed is deleted after a day.',
         extension: true,
         bodyKind: 'any',
         consumes: ['application/json'],

@@ -11,7 +11,7 @@ export const ResourceMetadata = z
     resource_name: z.string().describe('Its name for people'),
     authorization_servers: z.array(z.string()).describe('Where tokens come from'),
     scopes_supported: z.array(z.string()).describe('The only scope there is'),
-    bearer_methods_supported: z.array(z.string()).describe('Tokens stand in the header Authorization'),
+    bearer_methods_supported: z.array(z.string()).describe('Tokens are sent in the header Authorization'),
   })
   .meta({ id: 'ProtectedResourceMetadata' })
 
@@ -45,7 +45,10 @@ export const ClientMetadata = z
  */
 const asked = {
   client_id: z.string().max(200).describe('The program, as it registered'),
-  redirect_uri: z.string().max(2000).describe('Where the browser goes back to; one of those it registered'),
+  redirect_uri: z
+    .string()
+    .max(2000)
+    .describe('The address to which the browser returns; one of the registered addresses'),
   response_type: z.string().max(50).describe('`code`'),
   code_challenge: z.string().max(200).describe('SHA-256 of a secret that the program keeps, in base64url'),
   code_challenge_method: z.string().max(20).describe('`S256`'),

@@ -29,7 +29,7 @@ const KeyRotation = z
           keys: z.array(keyId).describe('The keys that the process can open secrets with'),
           current: keyId,
           configured: keyId.describe('The one it would start with again'),
-          source: z.string().describe('Where the process has its key from: the settings or a file'),
+          source: z.string().describe('The source of the key of the process: the settings or a file'),
         }),
       )
       .describe('The processes that have reported lately'),

@@ -58,11 +58,11 @@ const Quotas = z.strictObject({
   event_destinations: count()
     .nullable()
     .optional()
-    .meta({ description: `Event destinations at the same time; ${DEFAULT_DESTINATIONS} where it is absent` }),
+    .meta({ description: `The maximum number of event destinations; ${DEFAULT_DESTINATIONS} if absent` }),
   knowledge_documents: count()
     .nullable()
     .optional()
-    .meta({ description: `Documents of all knowledge bases; ${DEFAULT_DOCUMENTS} where it is absent` }),
+    .meta({ description: `The maximum number of documents in all knowledge bases; ${DEFAULT_DOCUMENTS} if absent` }),
   mails_per_minute: resourceCount('Recipients of mails a minute'),
   outside_recipients_per_day: resourceCount('Recipients outside the workspace a day, until an operator trusts it'),
   model_tokens_per_minute: resourceCount("Tokens of the installation's language model a minute"),
@@ -100,13 +100,15 @@ const NewUsagePrice = z.strictObject({
 
 /** Added to the price of a plan. */
 const Tax = z.strictObject({
-  name: name().describe('As it stands on invoices: VAT'),
+  name: name().describe('The name on invoices, such as VAT'),
   percent: z
     .number()
     .min(0)
     .max(100)
     .multipleOf(0.001)
-    .describe('Of what is charged, after a coupon. It may change at any time; later invoices have the new one'),
+    .describe(
+      'The percentage of the charge, after a coupon. It may change at any time; later invoices use the new value',
+    ),
 })
 
 export const couponCode = () =>
@@ -124,7 +126,7 @@ const Coupon = z.strictObject({
   duration: z
     .enum(['once', 'forever'])
     .describe('`once`: the first paid period. `forever`: as long as the plan is kept'),
-  expires_at: timestampIn().nullable().optional().describe('Nobody can subscribe with it after this time'),
+  expires_at: timestampIn().nullable().optional().describe('It cannot be used after this time'),
 })
 export type Coupon = z.output<typeof Coupon>
 
@@ -149,7 +151,7 @@ export const Plan = z
       .array(UsagePrice)
       .describe('What is charged for usage, at the end of each period')
       .meta({ 'x-heddle-extension': true }),
-    tax: Tax.nullable().describe('Added to `amount`; null where there is none').meta({ 'x-heddle-extension': true }),
+    tax: Tax.nullable().describe('Added to `amount`; null if there is none').meta({ 'x-heddle-extension': true }),
     coupons: z
       .array(z.object({ ...Coupon.shape, expires_at: timestamp().nullable() }))
       .optional()
@@ -174,10 +176,10 @@ const planFields = {
     .max(meters.length)
     .refine((prices) => new Set(prices.map(({ meter }) => meter)).size === prices.length, 'must name each meter once')
     .optional()
-    .describe('What is charged for usage, at the end of each period; nothing where it is absent')
+    .describe('What is charged for usage, at the end of each period; nothing if absent')
     .meta({ 'x-heddle-extension': true }),
   tax: Tax.nullable().optional().describe('Added to `amount`; null: none'),
-  coupons: coupons().optional().describe('Codes that take something off; only operators are shown them'),
+  coupons: coupons().optional().describe('Codes that reduce the price; only operators see them'),
 }
 export const NewPlan = z.strictObject(planFields)
 export const PlanPatch = z.strictObject(planFields).partial()

@@ -34,7 +34,7 @@ const billingRoutes = ({ invoices, methods, plans }: Payments): AnyRoute[] =>
       },
       showInvoice: {
         summary: 'The printable page of an invoice of the built-in provider',
-        description: 'The address stands in `url` of the invoice; it is signed and ends within two hours.',
+        description: 'The address is in `url` of the invoice; it is signed and expires within two hours.',
         query: InvoicePageQuery,
         produces: ['text/html'],
         transaction: false,
@@ -42,10 +42,10 @@ const billingRoutes = ({ invoices, methods, plans }: Payments): AnyRoute[] =>
         run: invoices.showInvoice,
       },
       listUsageCharges: {
-        summary: 'What was used and is charged for, with the run that used it and the invoice it stands on',
+        summary: 'Usage that is charged, with the run that used it and the invoice that contains it',
         description:
-          'Where the plan has prices for usage. `execution_id` gives what a run costs, `invoice_id` what the lines of an invoice are made of. On the invoice ' +
-          'they are added up for each price, what is included is taken off, and the sum is rounded once.',
+          'For plans with prices for usage. `execution_id` selects the usage of one run, `invoice_id` the usage behind the lines of one invoice. On the invoice ' +
+          'the usage is added up for each price, the included units are subtracted, and the sum is rounded once.',
         query: chargeList.query,
         answer: page(UsageCharge),
         extension: true,
@@ -53,7 +53,7 @@ const billingRoutes = ({ invoices, methods, plans }: Payments): AnyRoute[] =>
       },
       downloadInvoice: {
         summary: 'An invoice of the built-in provider as a PDF',
-        description: 'The address stands in `pdf_url` of the invoice; it is signed and ends within two hours.',
+        description: 'The address is in `pdf_url` of the invoice; it is signed and expires within two hours.',
         query: InvoicePageQuery,
         produces: ['application/pdf'],
         transaction: false,
@@ -70,7 +70,7 @@ const billingRoutes = ({ invoices, methods, plans }: Payments): AnyRoute[] =>
       deletePaymentMethod: {
         summary: 'Delete a payment method',
         description:
-          'Where it was the default, the newest other one becomes it. The last one under a subscription stays: 409 `method_in_use`.',
+          'If it was the default, the newest other method becomes the default. The last method of a workspace with a subscription cannot be deleted: 409 `method_in_use`.',
         status: 204,
         transaction: false,
         current: methods.getMethod,
@@ -92,7 +92,7 @@ const billingRoutes = ({ invoices, methods, plans }: Payments): AnyRoute[] =>
         run: plans.listPlans,
       },
       createPlan: {
-        summary: 'Make a plan in the org of the request host',
+        summary: 'Create a plan in the org of the request host',
         body: NewPlan,
         answer: Plan,
         status: 201,
@@ -114,7 +114,8 @@ const billingRoutes = ({ invoices, methods, plans }: Payments): AnyRoute[] =>
       getPlan: { summary: 'One billing plan', extension: true, answer: Plan, run: plans.getPlan },
       updatePlan: {
         summary: 'Change a plan',
-        description: 'Amount, currency and interval stay as they are while somebody is subscribed: 409 `plan_in_use`.',
+        description:
+          'Amount, currency and interval cannot be changed while the plan has subscribers: 409 `plan_in_use`.',
         body: PlanPatch,
         answer: Plan,
         extension: true,
@@ -123,7 +124,7 @@ const billingRoutes = ({ invoices, methods, plans }: Payments): AnyRoute[] =>
         run: plans.updatePlan,
       },
       deletePlan: {
-        summary: 'Take a plan off the list; refused while somebody is subscribed to it',
+        summary: 'Delete a plan; refused while it has subscribers',
         status: 204,
         extension: true,
         current: plans.getPlan,

@@ -26,7 +26,7 @@ export const SetupIntent = z
     publishable_key: z
       .string()
       .nullable()
-      .describe('For Stripe.js in the browser: `STRIPE_PUBLISHABLE_KEY`; null where it is not set')
+      .describe('For Stripe.js in the browser: `STRIPE_PUBLISHABLE_KEY`; null if it is not set')
       .meta({ 'x-heddle-extension': true }),
   })
   .meta({ id: 'SetupIntent' })
@@ -109,7 +109,7 @@ export const Invoice = z
           .enum(meters)
           .nullable()
           .optional()
-          .describe('Where the line is for usage: what was used, `quantity` of it beyond what is included')
+          .describe('If the line is for usage: what was used, `quantity` units beyond the included ones')
           .meta({ 'x-heddle-extension': true }),
       }),
     ),
@@ -177,7 +177,7 @@ export const UsageCharge = z
     model: z.string(),
     execution_id: id('exe')
       .nullable()
-      .describe('The run that asked; null where it was something else, such as a reviewer'),
+      .describe('The run that made the call; null if something else did, such as a reviewer'),
     node_path: z.string().nullable().describe('The node of the run that asked'),
     workflow_id: id('wf').nullable(),
     user_id: id('usr').nullable().describe('Who started the run, or asked'),
@@ -193,7 +193,7 @@ export const chargeList = defineList({
   created: 'at',
   filters: {
     execution_id: anyId('exe', 'Only what this run used'),
-    invoice_id: anyId('inv', 'Only what stands on this invoice'),
+    invoice_id: anyId('inv', 'Only usage that is on this invoice'),
     meter: anyOf(meters),
   },
 })

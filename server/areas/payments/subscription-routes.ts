@@ -70,7 +70,7 @@ export const subscriptionRoutes = ({
       createBillingSubscription: {
         summary: 'Subscribe the workspace to a plan',
         description:
-          'Where the bank asks the holder of the card to confirm the first payment, the answer is 202 with a `client_secret`: confirm it with Stripe.js within 23 hours, and the subscription begins. The same request again answers with the same secret.',
+          'If the bank asks the card holder to confirm the first payment, the response is 202 with a `client_secret`: confirm it with Stripe.js within 23 hours, and the subscription starts. The same request again returns the same secret.',
         body: NewBillingSubscription,
         answer: z.union([BillingSubscription, PaymentToConfirm]),
         status: 201,
@@ -87,9 +87,9 @@ export const subscriptionRoutes = ({
         run: subscriptions.getMySubscription,
       },
       updateMyBillingSubscription: {
-        summary: 'Change the plan, or take a cancellation back',
+        summary: 'Change the plan, or reverse a cancellation',
         description:
-          'Unused time is credited and the new price charged at once. A plan too small for what the workspace holds is 403 `quota_exceeded`.',
+          'Unused time is credited and the new price is charged at once. A plan whose quotas are smaller than the current usage of the workspace gets 403 `quota_exceeded`.',
         body: BillingSubscriptionPatch,
         answer: BillingSubscription,
         transaction: false,

@@ -22,7 +22,7 @@ export const presenceRoutes = (presence: PresenceVerbs): AnyRoute[] =>
         run: presence.listPresence,
       },
       recordPresence: {
-        summary: "Record one's own presence in the selected workspace; it holds for 60 seconds",
+        summary: "Record the caller's presence in the selected workspace; it is valid for 60 seconds",
         body: RecordPresence,
         answer: Presence,
         status: 201,
@@ -40,7 +40,7 @@ export const presenceRoutes = (presence: PresenceVerbs): AnyRoute[] =>
         run: presence.deletePresence,
       },
       listColleagues: {
-        summary: 'Who is there: the presence of everybody in the workspace who has recorded one',
+        summary: 'The recorded presence of the people in the workspace',
         query: colleagueList.query,
         answer: page(Colleague),
         extension: true,

@@ -24,14 +24,14 @@ export const preferenceRoutes = (): AnyRoute[] =>
     },
     {
       getNotificationPreferences: {
-        summary: 'How the caller hears of what happens in the workspace, by kind of notice',
+        summary: 'How the caller is notified of events in the workspace, by kind of notice',
         answer: Preferences,
         extension: true,
         run: getPreferences,
       },
       setNotificationPreferences: {
-        summary: 'Choose how to hear of what happens in the workspace',
-        description: 'Replaces what was chosen before. Gates and questions stay in the inboxes whatever is chosen.',
+        summary: 'Choose how to be notified of events in the workspace',
+        description: 'Replaces the previous choice. Gates and questions are always in the inboxes.',
         body: NewPreferences,
         answer: Preferences,
         extension: true,
@@ -46,9 +46,9 @@ export const preferenceRoutes = (): AnyRoute[] =>
         run: listReachable,
       },
       linkChannel: {
-        summary: 'Get a text that proves an account of a channel to be the caller’s',
+        summary: 'Get a text that proves that an account of a channel belongs to the caller',
         description:
-          'Write `text` to the channel, directly and from your own account, within fifteen minutes. From then on gates and questions for you come there, with buttons; the vendor says who pressed them. It works once, and asking again replaces it.',
+          'Write `text` to the channel as a direct message from your own account, within fifteen minutes. From then on you get gates and questions there, with buttons; the vendor identifies the person who presses them. The text works once, and another request replaces it.',
         body: NewLink,
         answer: LinkCode,
         extension: true,
@@ -96,7 +96,7 @@ export const reachingRoutes = (deps: Reaching): AnyRoute[] =>
         ...linked,
         summary: 'Vote or answer through the link of a message',
         description:
-          'Counts as the person to whom the message was sent, with the rights they have now. Without a session of that person, or a browser that was known before, the `code` of `POST …/code` is needed (403 `proof_required`). The first answer counts, whichever way it comes.',
+          'The answer counts as that of the person to whom the message was sent, with the current rights of the person. Without a session of that person, or a browser that the person used before, the `code` of `POST …/code` is required (403 `proof_required`). The first answer counts, no matter where it is given.',
         body: InteractionAnswer,
         answer: Interaction,
         idempotency: 'none',
@@ -113,7 +113,7 @@ export const reachingRoutes = (deps: Reaching): AnyRoute[] =>
       },
       sendInteractionCode: {
         ...linked,
-        summary: 'Send a code to where the message went',
+        summary: 'Send a code to the address of the message',
         description: 'Six digits, valid for ten minutes. Five codes at most for one message.',
         answer: CodeSent,
         status: 202,

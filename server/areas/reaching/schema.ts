@@ -12,14 +12,14 @@ export const Interaction = z
     status: z.enum(['open', 'approved', 'rejected', 'expired', 'cancelled', 'answered']),
     outcome: z.string().nullable().describe('How it ended and who decided it; null while it is open'),
     own_answer: z.string().nullable().describe('What this person has decided already'),
-    refusal: z.string().nullable().describe('Why this person may not answer now; null where they may'),
+    refusal: z.string().nullable().describe('Why this person may not answer now; null if they may'),
     person: z
       .object({ name: z.string(), reached_at: z.string().describe('The address, shortened') })
       .describe('Whom the message was sent to, and as whom the answer counts'),
     proof: z
       .enum(['given', 'code', 'sign_in'])
       .describe(
-        '`given`: this browser is known as that person’s. `code`: `POST …/code` sends one to where the message went. `sign_in`: the workspace asks for a second factor, so the answer is given in the console',
+        '`given`: that person has used this browser before. `code`: `POST …/code` sends a code to the address of the message. `sign_in`: the workspace requires a second factor, so the answer must be given in the console',
       ),
     due_at: timestamp().nullable(),
     expires_at: timestamp().describe('Until when the link can be used'),

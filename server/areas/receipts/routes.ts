@@ -22,7 +22,7 @@ export const receiptRoutes = (deps: ReceiptDependencies): AnyRoute[] =>
       },
       getReceiptKey: {
         summary: 'The public key that signs receipts',
-        description: 'Keep a copy: it tells receipts of this installation from others.',
+        description: 'Keep a copy: it proves that a receipt comes from this installation.',
         extension: true,
         answer: ReceiptKey,
         run: async () => ({

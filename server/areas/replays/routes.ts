@@ -25,7 +25,7 @@ export const replayRoutes = (deps: ReplayDependencies): AnyRoute[] =>
       createReplay: {
         summary: 'Replay past runs of a workflow with a version',
         description:
-          'Nothing is sent. Effects are answered from what the runs recorded for the same node and arguments, and else mocked and reported; answers of people are used where the question is the same.',
+          'Nothing is sent. Effects get the output that the past run recorded for the same node and arguments; otherwise they are mocked and reported. Answers of people are used if the question is the same.',
         body: NewReplay,
         answer: Replay,
         status: 202,

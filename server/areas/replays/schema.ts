@@ -50,7 +50,7 @@ const replay = {
   total: z.number().int(),
   done: z.number().int().describe('How many of them are done'),
   same: z.number().int().describe('Runs that would have ended the same'),
-  different: z.number().int().describe('Runs that would have ended or gone otherwise'),
+  different: z.number().int().describe('Runs whose result or path would be different'),
   unreplayable: z.number().int().describe('Runs that cannot be replayed'),
   mocked: z.number().int().describe('Runs in which something was mocked because the record did not answer it'),
   usage: sides('What models counted: in the past runs, and in what the candidate took from their record'),
@@ -58,7 +58,7 @@ const replay = {
     .object({ original: z.number().describe('Of the past runs'), candidate: z.number().describe('Of the candidate') })
     .describe('How long the runs took, waits included, and how long the candidate would have taken'),
   error: z.object({ code: z.string(), message: z.string() }).nullable(),
-  requested_by: id('usr').nullable().describe('Who asked for it'),
+  requested_by: id('usr').nullable().describe('Who requested it'),
   created_at: timestamp(),
   started_at: timestamp().nullable(),
   finished_at: timestamp().nullable(),
@@ -71,8 +71,8 @@ const text = z.string().nullable()
 const Made = z.object({
   node_id: z.string(),
   type: z.string(),
-  before: jsonObject().nullable().describe('Its arguments then; null where it did not happen'),
-  after: jsonObject().nullable().describe('Its arguments now; null where it would not happen'),
+  before: jsonObject().nullable().describe('Its arguments in the past run; null if it did not happen'),
+  after: jsonObject().nullable().describe('Its arguments in the replay; null if it would not happen'),
 })
 const Difference = z.object({
   status: z.object({ before: text, after: text }).nullable(),
@@ -83,7 +83,7 @@ const Difference = z.object({
     .describe('Nodes that would end otherwise, or by another way'),
   sent: z.array(Made).describe('Requests and messages that would be sent otherwise, not at all, or in addition'),
   asked: z.array(Made).describe('Gates and questions that would open otherwise, not at all, or in addition'),
-  unanswered: z.array(z.string()).describe('Nodes at which it would wait: nobody was asked this then'),
+  unanswered: z.array(z.string()).describe('Nodes at which it would wait, because the past run did not ask this'),
 })
 
 export const ReplayResult = z

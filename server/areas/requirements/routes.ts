@@ -11,7 +11,7 @@ export const requirementRoutes = (requirements: Requirements): AnyRoute[] =>
       extractRequirements: {
         summary: 'Values for several requirements out of a message',
         description:
-          'By the configured language model, or by rules where there is none or it does not answer; `extracted_by` says which. What the message does not say is in `missing`, never guessed.',
+          'The configured language model reads the values, or rules if there is no model or it does not answer; `extracted_by` shows which. Values that the message does not contain are listed in `missing` and never guessed.',
         body: ExtractRequirements,
         answer: Extracted,
         transaction: false,

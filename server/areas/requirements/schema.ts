@@ -26,7 +26,7 @@ export const timeZone = z
   .string()
   .max(64)
   .refine(isTimeZone, 'is not a time zone; give a name such as Europe/Berlin')
-  .describe('Time zone of the person who wrote the message, such as Europe/Berlin; UTC where absent')
+  .describe('Time zone of the person who wrote the message, such as Europe/Berlin; default UTC')
 
 export const ExtractRequirements = z.strictObject({
   message: z.string().max(10_000),
@@ -45,7 +45,7 @@ export const ExtractRequirements = z.strictObject({
     .string()
     .max(200)
     .optional()
-    .describe('A credential of kind llm; the workspace’s model where absent'),
+    .describe('A credential of kind llm; default: the model of the workspace'),
   model: z.string().min(1).max(128).optional().describe('Another model of the same provider'),
 })
 export type ExtractRequirements = z.output<typeof ExtractRequirements>

@@ -41,9 +41,9 @@ export const serviceAccountRoutes = (members: Members): AnyRoute[] =>
         run: listServiceAccounts,
       },
       createServiceAccount: {
-        summary: 'Make an account for a program',
+        summary: 'Create an account for a program',
         description:
-          'It belongs to the workspace and to no person: it stays when the person who made it leaves. Nobody signs in as one. See docs/api-keys.md.',
+          'It belongs to the workspace and not to a person: it stays when the person who created it leaves. No person can sign in with it. See docs/api-keys.md.',
         extension,
         body: NewServiceAccount,
         answer: ServiceAccount,
@@ -79,8 +79,8 @@ export const serviceAccountRoutes = (members: Members): AnyRoute[] =>
         run: listServiceAccountKeys,
       },
       createServiceAccountKey: {
-        summary: 'Make an API key of a service account; the key is shown once',
-        description: 'A key makes no key with more scopes or a later expiry than its own.',
+        summary: 'Create an API key of a service account; the key is shown once',
+        description: 'A key cannot create a key with more scopes or a later expiry than its own.',
         extension,
         body: NewServiceAccountKey,
         answer: CreatedApiKey,

@@ -7,10 +7,12 @@ const Role = z.enum(roles)
 
 export const ServiceAccount = z
   .object({
-    user_id: id('usr').describe('Names it wherever a person can be named: members, shares, approvers, the audit log'),
+    user_id: id('usr').describe('Its id wherever a person can be named: members, shares, approvers, the audit log'),
     name: z.string(),
     description: z.string().nullable(),
-    role: Role.describe('Its role in the workspace. It is never an owner: people look after people, payments and keys'),
+    role: Role.describe(
+      'Its role in the workspace. It is never an owner, because only people manage people, payments and keys',
+    ),
     disabled: z.boolean().describe('Whether its keys are refused'),
     created_by: id('usr').nullable().describe('Who made it; null after that account was deleted'),
     created_at: timestamp(),

@@ -23,12 +23,12 @@ export const ImportRequest = z
       .regex(/^[a-z][a-z0-9_]{0,39}$/, 'holds lower case letters, digits and "_", and begins with a letter')
       .optional()
       .describe('The service is called `custom.` and this name; a piece is called `piece.` and its own'),
-    title: name(100).optional().describe('Shown to people; that of the document where it is absent'),
+    title: name(100).optional().describe('The displayed title; default: the title of the document'),
     document: z
       .union([z.string().min(1), jsonObject()])
       .optional()
       .describe('An OpenAPI 3.0, 3.1 or Swagger 2.0 document: JSON, or a text in JSON or YAML'),
-    url: address().optional().describe('Where the document is, instead of `document`'),
+    url: address().optional().describe('The address of the document, instead of `document`'),
     mcp_url: address()
       .optional()
       .describe('An MCP server (streamable HTTP), instead of a document: its tools become actions'),
@@ -43,7 +43,7 @@ export const ImportRequest = z
       .string()
       .regex(PIECE_VERSION, 'is a version such as 1.2.3')
       .optional()
-      .describe('A release of the piece; the newest where absent'),
+      .describe('A release of the piece; default: the newest'),
     mcp_package: z
       .string()
       .regex(PROGRAM_NAME, 'is the name of a package, such as @example/mcp-server')
@@ -53,7 +53,7 @@ export const ImportRequest = z
       .string()
       .regex(PACKAGE_VERSION, 'is a version such as 1.2.3')
       .optional()
-      .describe('A release of the package; the newest where absent'),
+      .describe('A release of the package; default: the newest'),
     mcp_args: z
       .array(
         z
@@ -63,7 +63,7 @@ export const ImportRequest = z
       )
       .max(30)
       .optional()
-      .describe('What the program is started with; `{{token}}` stands for the secret `token` of the credential'),
+      .describe('The arguments of the program; `{{token}}` is replaced by the secret `token` of the credential'),
     mcp_environment: z
       .record(
         z
@@ -77,7 +77,7 @@ export const ImportRequest = z
       )
       .refine((values) => Object.keys(values).length <= 50, 'has at most 50 variables')
       .optional()
-      .describe('Variables of the program; `{{token}}` stands for the secret `token` of the credential'),
+      .describe('The environment of the program; `{{token}}` is replaced by the secret `token` of the credential'),
     credential_id: reference('cred')
       .optional()
       .describe('The credential with which the tools of `mcp_url` or `mcp_package` are listed'),
@@ -119,7 +119,7 @@ export const ServiceImport = z
     description: z.string(),
     version: z.string().describe('Of the document'),
     base_url: z.string().nullable().describe('Null: the document names no server, and `base_url` must be given'),
-    auth: z.array(Auth).describe('The ways of the document to prove who is calling; empty where it names none'),
+    auth: z.array(Auth).describe('The kinds of authentication in the document; empty if it names none'),
     credential_required: z.boolean().describe('Whether all its operations ask for a credential'),
     actions: z
       .array(ActionSummary.extend({ method: z.string(), path: z.string().describe('As the document has it') }))
@@ -131,9 +131,9 @@ export const ServiceImport = z
       .describe('Operations that were left out, and why; the first 50'),
     skipped: z.int().describe('How many operations were left out'),
     changes: z
-      .object({ added: names('New actions'), removed: names('Actions that are gone'), changed: names('Other actions') })
+      .object({ added: names('New actions'), removed: names('Removed actions'), changed: names('Other actions') })
       .nullable()
-      .describe('Against the service that has this name; null where there is none'),
+      .describe('Compared with the service that has this name; null if there is none'),
   })
   .meta({ id: 'ServiceImport' })
 export type ServiceImport = z.input<typeof ServiceImport>

@@ -52,7 +52,7 @@ export const Package = z
     environment: z
       .record(z.string(), z.string())
       .optional()
-      .describe('Of an MCP server: its environment; `{{token}}` stands for a secret of the credential'),
+      .describe('Of an MCP server: its environment; `{{token}}` is replaced by a secret of the credential'),
   })
   .meta({ id: 'ServicePackage' })
 
@@ -70,7 +70,7 @@ const ServiceSummary = z.object({
   keywords: z.array(z.string()).describe('Other words by which a search finds it'),
   credentials: z.array(z.string()).describe('The known services of `GET /api/credential-kinds` whose credentials fit'),
   credential_required: z.boolean().describe('Whether its actions need a `credential_id`'),
-  reference: z.string().describe('The reference of the vendor; empty where an imported document names none'),
+  reference: z.string().describe('The reference of the vendor; empty if an imported document names none'),
   source: z
     .enum(['built_in', 'openapi', 'mcp', 'piece', 'mcp_program'])
     .describe(
@@ -154,7 +154,7 @@ export const ServiceTestRequest = z
 
 export const ServiceTest = z
   .object({
-    ok: z.boolean().nullable().describe('Null: the piece cannot tell'),
+    ok: z.boolean().nullable().describe('Null: the piece cannot check it'),
     message: z.string().describe('In the words of the piece'),
   })
   .meta({ id: 'ServiceTest' })
@@ -168,7 +168,7 @@ export const ServiceError = z
     workflow_id: id('wf').nullable(),
     node_id: z.string().describe('The step that failed last; inside a map or loop `each[3].call`'),
     code: z.string().describe('As in the error of the step'),
-    message: z.string().describe('What the vendor said, or why it was not asked'),
+    message: z.string().describe('The message of the vendor, or why there was no call'),
     failures: z.int().describe('How often the step failed in this run: attempts, and items of a map'),
     failed_at: timestamp().describe('When it failed last'),
   })

@@ -27,7 +27,7 @@ export const teamRoutes = (teams: Teams): AnyRoute[] =>
       createTeam: {
         summary: 'Create a team in the selected workspace',
         description:
-          'Without a slug one is made of the name, with a number where it is taken. A given slug that is taken is 409.',
+          'Without a slug, one is derived from the name, with a number if the slug is in use. A given slug that is in use gets 409.',
         body: NewTeam,
         answer: Team,
         status: 201,
@@ -36,7 +36,7 @@ export const teamRoutes = (teams: Teams): AnyRoute[] =>
         run: teams.createTeam,
       },
       getTeamBySlug: {
-        summary: "A team of the caller's workspaces by its slug; the selected workspace is looked at first",
+        summary: "A team of the caller's workspaces by its slug; the selected workspace is searched first",
         answer: Team,
         run: teams.getTeamBySlug,
       },
@@ -62,9 +62,9 @@ export const teamRoutes = (teams: Teams): AnyRoute[] =>
         run: teams.addUsers,
       },
       removeTeamMember: {
-        summary: 'Take somebody out of the team, or leave it',
+        summary: 'Remove a person from the team, or leave it',
         description:
-          'They stay in the workspace. Open gates that ask the team are looked at again: who left has no vote in them any more.',
+          'The person stays in the workspace. Open gates that ask the team are evaluated again: a person who left can no longer vote on them.',
         status: 204,
         extension: true,
         current: teams.getMember,

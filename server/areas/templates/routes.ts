@@ -55,7 +55,8 @@ export function templateRoutes(templates: Templates, tokens: TemplateTokens): An
       getTemplate: { summary: 'One chat template', extension: true, answer: Template, run: templates.getTemplate },
       updateTemplate: {
         summary: 'Change a chat template',
-        description: 'Its creator, or an owner of the workspace. Live conversations go on with what it says now.',
+        description:
+          'Allowed for its creator and the owners of the workspace. Active conversations continue with the changed template.',
         extension: true,
         body: TemplatePatch,
         answer: Template,
@@ -73,7 +74,7 @@ export function templateRoutes(templates: Templates, tokens: TemplateTokens): An
       createTemplateToken: {
         summary: 'Create an embed token for a template',
         description:
-          'The answer holds the token in `token`. Lists leave it out. Without `allowed_origins` the list of the template is taken.',
+          'The response contains the token in `token`; lists do not. Without `allowed_origins` the list of the template is used.',
         extension: true,
         ...embed.create,
       },

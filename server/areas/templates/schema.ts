@@ -56,13 +56,8 @@ export const TemplateTool = z
       arguments: toolArguments,
     }),
     z.strictObject({
-      dataset_id: z.string().max(200).describe('A dataset whose records the agent looks up'),
-      columns: z
-        .array(z.string().max(200))
-        .min(1)
-        .max(100)
-        .optional()
-        .describe('Columns that it sees; all where absent'),
+      dataset_id: z.string().max(200).describe('A dataset in which the agent finds records'),
+      columns: z.array(z.string().max(200)).min(1).max(100).optional().describe('Columns that it sees; default: all'),
       match: z
         .array(z.string().max(200))
         .min(1)
@@ -85,7 +80,7 @@ export const Template = z
       .string()
       .nullable()
       .describe(
-        'The language of what it says without a language model, where that of the person is not known; null: English',
+        'The language of texts that are written without a language model, if the language of the person is not known; null: English',
       ),
     instructions: z.string().nullable(),
     workflow_ids: z.array(id('wf')),
@@ -106,7 +101,7 @@ export const Template = z
     retention_days: z
       .number()
       .nullable()
-      .describe('Conversations with visitors and channels are deleted so long after their last word'),
+      .describe('Days after their last message until conversations with visitors and people in channels are deleted'),
     created_at: timestamp(),
     updated_at: timestamp(),
   })
@@ -160,7 +155,7 @@ export const NewTemplate = z.strictObject({
   locale: languageTag
     .nullable()
     .optional()
-    .describe('The language of what it says without a language model, such as de-CH'),
+    .describe('The language of texts that are written without a language model, such as de-CH'),
   instructions: text(20_000).nullable().optional(),
   workflow_ids: z.array(reference('wf')).max(50).optional(),
   model: model.nullable().optional(),
@@ -183,7 +178,7 @@ export const TemplatePatch = z.strictObject({
   locale: languageTag
     .nullable()
     .optional()
-    .describe('The language of what it says without a language model, such as de-CH'),
+    .describe('The language of texts that are written without a language model, such as de-CH'),
   instructions: text(20_000).nullable().optional(),
   workflow_ids: z.array(reference('wf')).max(50).nullable().optional(),
   model: model.nullable().optional(),

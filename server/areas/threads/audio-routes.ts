@@ -18,7 +18,7 @@ export const threadAudioRoutes = (threads: Threads, clips: Clips): AnyRoute[] =>
     },
     {
       getThreadAudio: {
-        summary: 'A signed address under which the clip can be heard for five minutes',
+        summary: 'A signed address at which the clip can be played for five minutes',
         answer: Playback,
         run: threads.getAudio,
       },
@@ -33,7 +33,8 @@ export const threadAudioRoutes = (threads: Threads, clips: Clips): AnyRoute[] =>
       },
       transcribeInThread: {
         summary: 'Audio in, text out; nothing is stored',
-        description: 'multipart/form-data with `audio`, or the audio itself as the body; told by its content.',
+        description:
+          'multipart/form-data with `audio`, or the audio itself as the body. The format is detected from the content.',
         bodyKind: 'any',
         consumes: ['multipart/form-data'],
         described: { form: audioForm },
@@ -44,8 +45,9 @@ export const threadAudioRoutes = (threads: Threads, clips: Clips): AnyRoute[] =>
         run: threads.transcribe,
       },
       playAudio: {
-        summary: 'The bytes of a clip, by its signed address; takes Range',
-        description: 'The address stands in `url` of the clip. Any other spelling, method or later time is refused.',
+        summary: 'The bytes of a clip, at its signed address; supports Range',
+        description:
+          'The address is in `url` of the clip. A changed address, another method, or a request after it has expired is refused.',
         extension: true,
         produces: audioTypes,
         alsoStatus: [206],

@@ -16,7 +16,7 @@ export const threadMemberRoutes = (members: ThreadMembers): AnyRoute[] =>
     {
       inviteThreadMember: {
         summary: 'Invite a person to the thread by e-mail',
-        description: 'A person of the workspace is added at once; anybody else is invited to this thread alone.',
+        description: 'A person of the workspace is added at once; another person is invited to this thread only.',
         body: NewInvitation,
         examples: { body: { email: 'ada@example.com', role: 'member' } },
         answer: Invitation,

@@ -32,7 +32,7 @@ export const threadRoutes = (threads: Threads): AnyRoute[] =>
       listThreads: {
         summary: 'Threads of the selected workspace that the caller is in, newest first',
         description:
-          'With `with=outside`: conversations with visitors and channels. Read, and taken over, by the owners of the workspace and the person who made the template or the channel; those of the widget of a workflow are read by its owner and members.',
+          'With `with=outside`: conversations with visitors and people in channels. The owners of the workspace and the creator of the template or channel can read them and take them over; conversations of the widget of a workflow can be read by its owner and members.',
         extension: true,
         query: ThreadQuery,
         answer: page(Thread),
@@ -49,22 +49,22 @@ export const threadRoutes = (threads: Threads): AnyRoute[] =>
         run: threads.createThread,
       },
       getThread: {
-        summary: 'One thread, with what language models counted for it',
+        summary: 'One thread, with the usage of language models',
         extension: true,
         answer: ThreadWithUsage,
         run: threads.getThreadWithUsage,
       },
       listThreadMessages: {
-        summary: 'What was said in the thread, oldest first, and the form that stands open',
+        summary: 'The messages of the thread, oldest first, and the open form',
         extension: true,
         query: messageList.query,
         answer: ThreadMessages,
         run: threads.listMessages,
       },
       postThreadMessage: {
-        summary: 'Say something in the thread',
+        summary: 'Send a message to the thread',
         description:
-          'JSON `{text, time_zone?}`, or multipart/form-data with `audio` (mp3, wav, ogg/opus or webm by content, at most 25 MiB) and optionally `text`: the clip is kept with the message. Without `text` the clip is transcribed. In a conversation with somebody outside, text only: they get it from the widget or the channel, and it takes the conversation over where nobody has. The answer is the message; `answers` is what the assistant said to it at once. With `Accept: text/event-stream` the text of an assistant is streamed while it writes; after a broken connection, repeat the request with the same `Idempotency-Key` and the last id as `Last-Event-ID` to continue.',
+          'JSON `{text, time_zone?}`, or multipart/form-data with `audio` (mp3, wav, ogg/opus or webm by content, at most 25 MiB) and optionally `text`: the clip is kept with the message. Without `text` the clip is transcribed. A conversation with a visitor or a person in a channel accepts only text. The widget or the channel delivers it, and the caller takes the conversation over if no colleague has. The response is the message; `answers` contains the immediate answers of the assistant. With `Accept: text/event-stream` the text of an assistant is streamed while it writes; after a broken connection, repeat the request with the same `Idempotency-Key` and the last id as `Last-Event-ID` to continue.',
         extension: true,
         bodyKind: 'any',
         consumes: ['application/json', 'multipart/form-data'],
@@ -87,15 +87,15 @@ export const threadRoutes = (threads: Threads): AnyRoute[] =>
         run: threads.actOnForm,
       },
       takeThreadOver: {
-        summary: 'Talk with a visitor, or somebody in a channel, in place of the assistant',
+        summary: 'Talk to a visitor, or to a person in a channel, instead of the assistant',
         description:
-          'The assistant is silent until the conversation is handed back, the colleague leaves the workspace, or 12 hours pass without a word of theirs. What becomes of executions is still told. 409 `conflict` for a thread of colleagues.',
+          'The assistant is silent until the conversation is handed back, the colleague leaves the workspace, or the colleague writes nothing for 12 hours. Results of executions are still posted. A thread of colleagues gets 409 `conflict`.',
         extension: true,
         answer: Thread,
         run: threads.takeOver,
       },
       handThreadBack: {
-        summary: 'Let the assistant answer again; what it had asked is asked again',
+        summary: 'Let the assistant answer again; its open questions are asked again',
         extension: true,
         answer: Thread,
         run: threads.handBack,

@@ -15,7 +15,9 @@ export const Thread = z
     thread_id: id('thr'),
     kind: z
       .enum(kinds)
-      .describe('thread: of people; embed, gather: with a visitor of a widget; channel: with somebody outside'),
+      .describe(
+        'thread: between people; embed, gather: with a visitor of a widget; channel: with a person in a channel',
+      ),
     title: z.string(),
     /** The vendor, for a conversation in a channel. */
     channel: z.string().nullable(),
@@ -29,7 +31,7 @@ export const Thread = z
     handover_at: timestamp()
       .nullable()
       .describe(
-        'When the person outside asked for a human, or the assistant was not sure; null once somebody took over',
+        'When the visitor or sender asked for a person, or the assistant was not sure; null after a colleague took over',
       ),
     handover_reason: z.string().nullable().describe('Why, in the words of the assistant'),
     created_by: id('usr').nullable(),

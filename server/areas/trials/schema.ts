@@ -18,7 +18,7 @@ export const TryBody = z
       .default({})
       .describe('Outputs by node id, used as if the node had run'),
     effects: Effects.default('mock').describe(
-      '`live`: nodes act. `pinned`: nodes that act give what is pinned or recorded; refused where there is neither. `mock`: likewise, and otherwise a value made from the output schema',
+      '`live`: nodes act. `pinned`: nodes that act return the pinned or recorded output; refused if there is neither. `mock`: as `pinned`, but if there is neither, a value made from the output schema',
     ),
     dry_run: z.boolean().default(false).describe('Answers with the plan and runs nothing'),
   })
@@ -33,7 +33,7 @@ const PlannedNode = z
     source: z
       .enum(['given', 'recorded', 'schema'])
       .nullable()
-      .describe('Where its answer comes from: pinned by the caller, the last run that is kept, or the output schema'),
+      .describe('The source of its output: pinned by the caller, the last stored run, or the output schema'),
     acts: z.boolean().describe('It reaches something outside, people or a model'),
   })
   .meta({ id: 'TrialNode' })
@@ -43,7 +43,7 @@ export const Tried = z
     execution_id: id('exe').nullable().describe('Null after a dry run'),
     status: Status.nullable(),
     plan: z.array(PlannedNode),
-    execution: Execution.nullable().describe('The whole execution where it ended within `wait_s`'),
+    execution: Execution.nullable().describe('The whole execution, if it ended within `wait_s`'),
   })
   .meta({ id: 'TryAnswer' })
 export type Tried = z.input<typeof Tried>

@@ -11,7 +11,7 @@ type OfWorkflow = { workflow_id: string }
 
 const called = {
   description:
-    'The address is made for one registration at the vendor, is signed, and is dead once the trigger is gone. Where the service signs its requests, the signature is verified. Answers once the event is stored; a delivery that came before is answered the same and starts nothing.',
+    'The address belongs to one registration at the vendor. It is signed, and stops working when the trigger is deleted. If the vendor signs its requests, the signature is verified. The response is sent after the event is stored; a repeated delivery gets the same response and starts nothing.',
   extension: true as const,
   query: z.looseObject({}),
   produces: ['application/json', 'text/plain'],
@@ -43,7 +43,7 @@ export const triggerRoutes = (parts: TriggerParts & ReceiveParts): AnyRoute[] =>
       createTrigger: {
         summary: 'Start the workflow with what is new at a service',
         description:
-          'A trigger of kind `polling` looks every `every_s` seconds while a version is active, with the credential of the person who activated it. The first look starts nothing; from then on each new item starts one execution with `input.item`. One of kind `webhook` is registered at the vendor while a version is active, and each event starts one execution; the registration is taken back when the trigger or the workflow is deleted.',
+          'A trigger of kind `polling` reads the service every `every_s` seconds while a version is active, with the rights of the person who activated it. The first poll starts nothing; from then on each new item starts one execution with `input.item`. A trigger of kind `webhook` is registered at the vendor while a version is active, and each event starts one execution; the registration is removed when the trigger or the workflow is deleted.',
         extension: true,
         body: NewTrigger,
         answer: Trigger,
@@ -57,7 +57,7 @@ export const triggerRoutes = (parts: TriggerParts & ReceiveParts): AnyRoute[] =>
       updateTrigger: {
         summary: 'Switch a trigger off or on',
         description:
-          'A trigger that is off starts nothing. One that the vendor calls is taken back there, and registered again when it is switched on. What came meanwhile starts nothing.',
+          'A trigger that is off starts nothing. The registration of a webhook trigger is removed at the vendor, and made again when the trigger is switched on. Events and items from the time between start nothing.',
         extension: true,
         body: TriggerPatch,
         answer: Trigger,
@@ -73,14 +73,14 @@ export const triggerRoutes = (parts: TriggerParts & ReceiveParts): AnyRoute[] =>
         run: deleteTrigger,
       },
       receiveServiceEvent: {
-        summary: 'Where a vendor sends the events of a trigger',
+        summary: 'The address to which a vendor sends the events of a trigger',
         ...called,
         bodyKind: 'any',
         idempotency: 'none',
         run: receive,
       },
       answerServiceHandshake: {
-        summary: 'Where a vendor asks the receiver of events to prove itself',
+        summary: 'The address at which a vendor verifies the receiver of events',
         ...called,
         alsoRefuses: [405],
         run: receive,

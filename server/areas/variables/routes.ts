@@ -33,7 +33,7 @@ export const variableRoutes = (): AnyRoute[] =>
       putVariable: {
         summary: 'Add a variable or change its value',
         description:
-          'Workflows read it as `vars.NAME`; a run keeps the value it began with. Members can change variables that they added, owners of the workspace can change all.',
+          'Workflows read it as `vars.NAME`; a run keeps the value it started with. Members can change variables that they added, owners of the workspace can change all.',
         extension: true,
         body: NewVariable,
         answer: Variable,
@@ -44,7 +44,7 @@ export const variableRoutes = (): AnyRoute[] =>
       },
       deleteVariable: {
         summary: 'Delete a variable',
-        description: 'Runs that began before keep its value; for later ones it is absent.',
+        description: 'Runs that started before keep its value; in later runs it is absent.',
         extension: true,
         status: 204,
         allowed: mayDeleteVariable,

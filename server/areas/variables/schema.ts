@@ -5,7 +5,7 @@ import { id, timestamp } from '#platform/http/schema'
 export const Variable = z
   .object({
     name: z.string(),
-    value: z.unknown().describe('Any JSON. Not secret: everybody in the workspace but guests may read it'),
+    value: z.unknown().describe('Any JSON. Not secret: everyone in the workspace except guests may read it'),
     description: z.string().nullable(),
     created_by: id('usr').nullable().describe('May change it, besides the owners of the workspace'),
     created_at: timestamp(),

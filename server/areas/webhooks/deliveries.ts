@@ -31,11 +31,11 @@ export const WebhookDelivery = z
     received_at: timestamp(),
     method: z.string(),
     status: z.number().int().describe('What was answered'),
-    code: z.string().nullable().describe('Why it was refused; null where it was not'),
+    code: z.string().nullable().describe('Why it was refused; null if it was accepted'),
     reason: z.string().nullable(),
     content_type: z.string().nullable(),
     bytes: z.number().int(),
-    headers: jsonObject().describe('Without those that hold credentials'),
+    headers: jsonObject().describe('Without headers that contain credentials'),
     execution_id: id('exe').nullable(),
   })
   .meta({ id: 'WebhookDelivery' })

@@ -13,7 +13,7 @@ import type { Webhooks } from './service.ts'
 const anyQuery = z.looseObject({})
 
 const received = (method: string) => ({
-  summary: `Where a sender calls a webhook token by ${method}`,
+  summary: `The address at which a sender calls a webhook token by ${method}`,
   description:
     'The last part of the path is the secret of a `url` token, or the id of a `basic` or `hmac` token. A signature is verified over the body as it came. Answers 202 with `{execution_id, status}` once the execution is durable, unless `respond` of the token says otherwise.',
   alsoRefuses: [405 as const, 502 as const, 504 as const],
@@ -93,7 +93,7 @@ export const webhookRoutes = (webhooks: Webhooks, parts: InboundParts): AnyRoute
       readWebhookResults: {
         summary: 'Results of any size of an execution that this token started',
         description:
-          'Results over 1 MiB stand in the status as `{"$blob": address, "bytes"}` with this address. They are streamed.',
+          'The status contains results over 1 MiB as `{"$blob": address, "bytes"}` with this address. They are streamed.',
         produces: ['application/json'],
         transaction: false,
         extension: true,

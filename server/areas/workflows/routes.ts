@@ -99,7 +99,7 @@ const definitionRoutes = ({ workflows, portable, registry, palette }: WorkflowPa
       pauseWorkflow: {
         summary: 'Pause a workflow: no executions start, and new requests wait',
         description:
-          'Runs that have begun go on. Whatever starts it (a person, a webhook, a schedule, a job) is accepted, and runs at resume.',
+          'Active runs continue. Requests to start it (by a person, a webhook, a schedule, a job) are accepted, and their runs start at resume.',
         answer: Workflow,
         extension: true,
         run: workflows.pauseWorkflow,
@@ -136,7 +136,7 @@ const definitionRoutes = ({ workflows, portable, registry, palette }: WorkflowPa
       exportWorkflow: {
         summary: 'A version as a document that names what it uses',
         description:
-          'Credentials, connections, datasets, channels, sub-workflows, people and teams stand in it by name, so that another workspace can bind them to its own. The active version unless `version_id` names another.',
+          'Credentials, connections, datasets, channels, sub-workflows, people and teams are named instead of referenced by id, so that another workspace can bind the names to its own. The default is the active version.',
         query: z.strictObject({ version_id: reference('wfv').optional() }),
         answer: Exported,
         extension: true,
@@ -146,7 +146,7 @@ const definitionRoutes = ({ workflows, portable, registry, palette }: WorkflowPa
       importWorkflow: {
         summary: 'Create a workflow, or a version of one, from an exported document',
         description:
-          'Names are bound to what the caller may use here. What is missing or ambiguous is listed in `errors` (422 `unknown_reference`), and nothing is created then. A definition that stands there already makes no new version.',
+          'Names are bound to what the caller may use in this workspace. If a name is missing or ambiguous, it is listed in `errors` (422 `unknown_reference`) and nothing is created. A definition that the workflow already has creates no new version.',
         body: ImportRequest,
         answer: Imported,
         extension: true,
@@ -156,7 +156,7 @@ const definitionRoutes = ({ workflows, portable, registry, palette }: WorkflowPa
       },
       getWorkflowUse: {
         summary: 'Where a workflow is used: by workflows, jobs, assistants and suites',
-        description: 'At most 200 of each kind, and only what the caller may know of.',
+        description: 'At most 200 of each kind, and only those that the caller may see.',
         answer: WorkflowUse,
         extension: true,
         run: getWorkflowUse,

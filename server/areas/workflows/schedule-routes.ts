@@ -82,7 +82,7 @@ export const scheduleRoutes = (scheduling: schedules.ScheduleParts & BackfillPar
         run: schedules.getOneSchedule,
       },
       updateSchedule: {
-        summary: 'Change a schedule; with another plan, its next time is computed anew from now',
+        summary: 'Change a schedule; if its times change, the next time is computed again from now',
         body: SchedulePatch,
         answer: WorkflowSchedule,
         extension: true,
@@ -100,8 +100,8 @@ export const scheduleRoutes = (scheduling: schedules.ScheduleParts & BackfillPar
       backfillSchedule: {
         summary: 'Run a schedule for times that have passed, at most 500',
         description:
-          'Each run has `scheduled_at`, the time it runs for. A time that was asked for within the last day is not run again. ' +
-          '`overlap` and `catch_up` do not concern these runs; the settings of the workflow do.',
+          'Each run has `scheduled_at`, the time for which it runs. A time that was requested within the last day is not run again. ' +
+          '`overlap` and `catch_up` do not apply to these runs; the settings of the workflow do.',
         body: Backfill,
         answer: Backfilled,
         status: 202,

@@ -53,12 +53,10 @@ export const Workflow = z
     activation_required: z
       .boolean()
       .describe('It has a new owner and does not run before its owner or an editor has activated a version'),
-    paused_at: timestamp().nullable().describe('Since when nothing of it begins; null where it is not paused'),
+    paused_at: timestamp().nullable().describe('Since when none of its runs start; null if it is not paused'),
     pending_owner_id: id('usr').nullable().describe('Whom its owner has offered it to'),
     tags: z.array(z.string()).describe('Words by which people sort their workflows'),
-    activity: Activity.nullish().describe(
-      'In lists with `include=activity`; null where the caller may not see its runs',
-    ),
+    activity: Activity.nullish().describe('In lists with `include=activity`; null if the caller may not see its runs'),
     settings: ShownSettings,
     /** The definition of a system workflow, which has no versions. */
     definition: definition().optional(),
@@ -97,7 +95,7 @@ export type WorkflowPatch = z.output<typeof WorkflowPatch>
 const warnings = z
   .array(z.object({ path: z.string(), message: z.string() }))
   .optional()
-  .describe('What was saved and would not work as it stands; absent where nothing was found')
+  .describe('Problems that were found when it was saved; absent if there are none')
 
 export const Version = z
   .object({
@@ -132,7 +130,7 @@ const Document = z
   .describe('A workflow that names what it uses: {"$name": "Shop API", "kind": "credential"} in the place of an id')
 
 const NamedThing = z.object({
-  path: z.string().describe('Where it stands in the document'),
+  path: z.string().describe('Its place in the document'),
   kind: z.enum(['credential', 'connection', 'dataset', 'knowledge', 'channel', 'workflow', 'person', 'team']),
   name: z.string().describe('Of a person the e-mail address, of a team the slug'),
 })
@@ -141,7 +139,7 @@ export const Exported = z
   .object({
     workflow_id: id('wf'),
     version_id: id('wfv'),
-    sha256: z.string().describe('Of the definition as it stands in this workspace'),
+    sha256: z.string().describe('The hash of the definition in this workspace, with ids instead of names'),
     document: Document,
     names: z.array(NamedThing),
     warnings,
@@ -155,7 +153,7 @@ export const ImportRequest = z
     workflow_id: reference('wf').optional().describe('Becomes a version of this one; a new workflow without it'),
     note: z.string().max(2000).nullable().optional(),
     activate: z.boolean().optional().describe('Of a later version; true unless given'),
-    expected_version_id: reference('wfv').nullable().optional().describe('412 where another version is active'),
+    expected_version_id: reference('wfv').nullable().optional().describe('412 if another version is active'),
     dry_run: z.boolean().optional().describe('Checks and binds, and changes nothing'),
   })
   .meta({ id: 'WorkflowImportRequest' })
@@ -163,10 +161,10 @@ export type ImportRequest = z.output<typeof ImportRequest>
 
 export const Imported = z
   .object({
-    workflow_id: id('wf').nullable().describe('Null where a dry run would create it'),
-    version_id: id('wfv').nullable().describe('Null where a dry run would create it'),
+    workflow_id: id('wf').nullable().describe('Null if a dry run would create it'),
+    version_id: id('wfv').nullable().describe('Null if a dry run would create it'),
     created: z.boolean(),
-    changed: z.boolean().describe('False where everything stood there already'),
+    changed: z.boolean().describe('False if the workspace already had this definition'),
     bound: z.array(NamedThing.extend({ id: z.string() })),
     warnings,
   })

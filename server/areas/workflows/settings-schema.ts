@@ -4,7 +4,7 @@ import { id, reference } from '#platform/http/schema'
 // How the executions of a workflow are started, limited and kept.
 
 const activationReplay = {
-  limit: z.number().int().min(1).max(1000).describe('How many past runs the replay must be asked for'),
+  limit: z.number().int().min(1).max(1000).describe('The number of past runs that the replay must request'),
   max_different: z.number().int().min(0).max(1000).describe('How many of them may be different'),
 }
 const key = () =>
@@ -27,10 +27,12 @@ const Concurrency = z
       .describe('`running`: a run that waits gives its place back. `live`: it keeps its place to its end'),
     when_full: z.enum(['queue', 'skip', 'cancel_oldest']).default('queue'),
   })
-  .describe('How many runs with the same key go on at once. Not together with max_concurrency')
+  .describe('The maximum number of active runs with the same key. Cannot be combined with max_concurrency')
 const Debounce = z
   .strictObject({ key: key().optional(), window_s: windowS() })
-  .describe('Of the runs with the same key that are asked for within the window, only the newest runs, once it is over')
+  .describe(
+    'Of the runs with the same key that are requested within the window, only the newest starts, after the window has ended',
+  )
 const Rate = z
   .strictObject({
     limit: z.number().int().min(1).max(10_000),
@@ -63,7 +65,7 @@ export const Settings = z.strictObject({
     .min(1)
     .max(3600)
     .optional()
-    .describe('Seconds that the `finally` nodes of a run may take together; 60 unless said'),
+    .describe('Seconds that the `finally` nodes of a run may take together; default 60'),
   mcp_tool: z
     .boolean()
     .optional()

@@ -24,7 +24,7 @@ export const EmbedTokenShown = EmbedToken.extend({
   token: z
     .string()
     .nullable()
-    .describe('It stands in public pages, so it is shown again; null where an older release made it')
+    .describe('It is part of public pages, so it is not secret; null if an older release created it')
     .meta({ 'x-heddle-extension': true }),
 }).meta({ id: 'EmbedTokenShown' })
 export type EmbedTokenShown = z.input<typeof EmbedTokenShown>

@@ -25,9 +25,9 @@ export const transferRoutes = (): AnyRoute[] =>
         run: transfers.listTransfers,
       },
       offerWorkflow: {
-        summary: 'Offer the workflow to somebody; they own it once they accept',
+        summary: 'Offer the workflow to a person, who becomes its owner by accepting',
         description:
-          'They find it in `GET /api/workflow-transfers` and among their notifications. One offer at a time (409 `conflict`); the same one again answers 200.',
+          'The person finds the offer in `GET /api/workflow-transfers` and in their notifications. There can be one offer at a time (409 `conflict`); the same offer again gets 200.',
         body: NewTransfer,
         answer: Transfer,
         status: 201,
@@ -43,14 +43,14 @@ export const transferRoutes = (): AnyRoute[] =>
         run: transfers.getTransfer,
       },
       withdrawTransfer: {
-        summary: 'Take the offer back',
+        summary: 'Withdraw the offer',
         status: 204,
         extension: true,
         current: transfers.getTransfer,
         run: transfers.withdrawTransfer,
       },
       acceptTransfer: {
-        summary: 'Become the owner of a workflow that one was offered',
+        summary: 'Become the owner of a workflow that was offered to the caller',
         description:
           'It is refused with 409 `activation_required` until the new owner, or an editor, has activated a version: then it runs with their rights.',
         answer: Transfer,
@@ -59,7 +59,7 @@ export const transferRoutes = (): AnyRoute[] =>
         run: transfers.acceptTransfer,
       },
       declineTransfer: {
-        summary: 'Decline a workflow that one was offered',
+        summary: 'Decline a workflow that was offered to the caller',
         answer: Transfer,
         extension: true,
         allowed: transfers.getOffer,

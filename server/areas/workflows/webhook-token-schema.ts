@@ -19,7 +19,7 @@ const Hmac = z
     header: headerName.optional().describe('The header with the signature; `custom` needs it'),
     algorithm: z.enum(algorithms).optional().describe('Of `custom`; default sha256'),
     encoding: z.enum(encodings).optional().describe('Of `custom`; default hex'),
-    prefix: z.string().max(50).optional().describe('Of `custom`: what stands before the signature, such as `sha256=`'),
+    prefix: z.string().max(50).optional().describe('Of `custom`: the text before the signature, such as `sha256=`'),
     tolerance_s: z
       .number()
       .int()
@@ -119,7 +119,9 @@ export const WebhookToken = z
     url: z
       .string()
       .nullable()
-      .describe('Where it is called; null once the secret of a `url` token, which is part of it, has been shown'),
+      .describe(
+        'The address at which it is called. Of a `url` token only the first response contains it, because its secret is part of it; null afterwards',
+      ),
     secret_set: z.boolean().describe('Whether a secret is stored; `basic` and `hmac` refuse every call without one'),
     methods: z.array(z.enum(webhookMethods)),
     input: InputMode.describe('What the workflow gets: the body, or the whole request without its credentials'),
@@ -137,7 +139,7 @@ export type WebhookToken = z.input<typeof WebhookToken>
 /** A new token with its secret, which only the response to its creation shows. */
 export const WebhookTokenMade = WebhookToken.extend({
   token: z.string().describe('The secret of `bearer` and `url`; for the others the last part of the address'),
-  secret: z.string().optional().describe('The password or the key for signatures, where the service has made it'),
+  secret: z.string().optional().describe('The password or the key for signatures, if the service created it'),
 }).meta({ id: 'WebhookTokenMade' })
 
 /** Settings of tokens that have their own address. */
@@ -155,7 +157,7 @@ export const NewWebhookToken = z.strictObject({
   expires_at: timestampIn().nullable().optional(),
   auth: AuthIn.optional(),
   secret: Secret.optional().describe(
-    'The password of `basic` or the key for signatures of `hmac`; written only. Made by the service where it is left out, except for stripe, slack and shopify, which make their own',
+    'The password of `basic`, or the key for signatures of `hmac`; never returned. If it is left out, the service creates one, except for stripe, slack and shopify, which create their own',
   ),
   ...options,
 })

@@ -57,7 +57,7 @@ export const workspaceRoutes = ({ workspaces, members }: Services): AnyRoute[] =
         run: workspaces.listWorkspaces,
       },
       createWorkspace: {
-        summary: 'Open a workspace, in a company of its own unless one is named; the caller becomes its owner',
+        summary: 'Create a workspace, in the named company or in a new one; the caller becomes its owner',
         extension,
         body: NewWorkspace,
         answer: Workspace,
@@ -84,7 +84,7 @@ export const workspaceRoutes = ({ workspaces, members }: Services): AnyRoute[] =
         run: workspaces.deleteWorkspace,
       },
       selectWorkspace: {
-        summary: 'Make it the workspace of this session',
+        summary: 'Select it as the workspace of this session',
         extension,
         answer: Workspace,
         run: workspaces.selectWorkspace,
@@ -97,7 +97,7 @@ export const workspaceRoutes = ({ workspaces, members }: Services): AnyRoute[] =
         run: members.listMembers,
       },
       inviteToWorkspace: {
-        summary: 'Invite somebody by e-mail; a guest of the workspace gets the role at once',
+        summary: 'Invite a person by e-mail; a guest of the workspace gets the role at once',
         extension,
         body: NewInvitation,
         answer: Invitation,
@@ -122,14 +122,14 @@ export const workspaceRoutes = ({ workspaces, members }: Services): AnyRoute[] =
         run: members.removeMember,
       },
       listInvitations: {
-        summary: 'Invitations that nobody has accepted yet',
+        summary: 'Invitations that are not accepted yet',
         extension,
         query: invitationList.query,
         answer: page(PendingInvitation),
         run: members.listInvitations,
       },
       revokeInvitation: {
-        summary: 'Take an invitation back; its link stops working',
+        summary: 'Withdraw an invitation; its link stops working',
         extension,
         status: 204,
         current: members.getInvitation,

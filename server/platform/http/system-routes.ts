@@ -79,7 +79,10 @@ export function addSystemRoutes(app: FastifyInstance, options: SystemRouteOption
       return sendAnswer(
         reply,
         problemAnswer(
-          problem('unauthenticated', 'Ask from the machine itself, or send the token of HEDDLE_METRICS_TOKEN.'),
+          problem(
+            'unauthenticated',
+            'Send the request from the machine itself, or with the token of HEDDLE_METRICS_TOKEN.',
+          ),
           request.id,
         ),
       )

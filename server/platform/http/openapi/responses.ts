@@ -47,7 +47,7 @@ export const headerComponents: Record<string, Schema> = {
   RequestId: headerOf('The id of the request. Give it to the operator when you ask for help', '019b0f2c-6c1e-7aa3'),
   ETag: headerOf('Identifies this version of the resource. Send it as If-None-Match or If-Match', '"wJalrXUtnFEMI"'),
   Location: headerOf('The address of the created resource', '/api/workflows/wf_01kf3v6h2he3wtpk1fw5c0wz9d'),
-  RedirectLocation: headerOf('Where the browser goes next', '/'),
+  RedirectLocation: headerOf('The address that the browser opens next', '/'),
   RetryAfter: headerOf('Seconds to wait before the next attempt', '1'),
   RateLimit: headerOf(
     'The strictest limit: `r` requests are left, `t` seconds until more are allowed',
