@@ -161,11 +161,11 @@ export function useAll<N extends Paged>(
   input?: Omit<InputOf<N>, 'cursor'>,
   options: { enabled?: boolean; staleTime?: number } = {},
 ) {
-  const { data, error, more } = useList(name, input, options)
+  const { data, error, isPending, refetch, more } = useList(name, input, options)
   useEffect(() => {
     if (more.hasMore && !more.loading) more.load()
   })
-  return { data, complete: data !== undefined && error === null && !more.hasMore }
+  return { data, error, isPending, refetch, complete: data !== undefined && error === null && !more.hasMore }
 }
 
 export type ChangeOptions<N extends Name> = {

@@ -113,6 +113,14 @@ describe.skipIf(noBrowser)('around the work', () => {
       await page.getByText('führt ihn für jeden Eintrag aus').waitFor()
       await page.goto('/audit')
       await page.getByRole('row', { name: /Datensatz erstellt/ }).waitFor()
+      await page.goto('/conversations/hours')
+      await page.getByRole('button', { name: 'Öffnungszeiten festlegen' }).click()
+      await page.getByText('Montag', { exact: true }).waitFor()
+      await page.goto('/runs')
+      await page
+        .getByLabel('Workflow', { exact: true })
+        .getByRole('option', { name: 'Datensatz-Profil' })
+        .waitFor({ state: 'attached' })
       await page.goto('/workflows/dataset-profile')
       await page.getByRole('heading', { level: 1, name: 'Datensatz-Profil' }).waitFor()
     } finally {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { eventually, noBrowser, useSite } from '#test/harness/site'
+import { eventually, navigateTo, noBrowser, useSite } from '#test/harness/site'
 
 const ITEMS = 20_000
 
@@ -45,5 +45,37 @@ describe.skipIf(noBrowser)('large data', () => {
     }
     await eventually(scrolled).toContain('Workflow 000')
     expect(await table.getByRole('row').count()).toBeLessThan(80)
+  })
+
+  it('a field that selects a workflow offers all of several hundred', async () => {
+    const ada = await site().signUp('Ada')
+    const { page } = ada
+    const definition = { nodes: [{ id: 'a', type: 'set', args: { values: {} } }], edges: [] }
+    const make = (name: string) => site().call(ada, 'POST', '/api/workflows', { name, definition })
+    // The oldest workflow is on the last page of the list.
+    const { workflow_id } = await make('The oldest')
+    const checks = [{ kind: 'cel', expression: 'true' }]
+    await site().call(ada, 'POST', `/api/workflows/${workflow_id}/suites`, { name: 'Old suite', checks })
+    const names = Array.from({ length: 210 }, (_, number) => `Workflow ${number}`)
+    for (let at = 0; at < names.length; at += 10) await Promise.all(names.slice(at, at + 10).map(make))
+
+    await page.goto('/budgets')
+    await page.getByRole('button', { name: 'New budget' }).first().click()
+    await page.getByRole('dialog').getByLabel('For').selectOption('The oldest')
+    await page.keyboard.press('Escape')
+    await navigateTo(page, '/alerts')
+    await page.getByRole('button', { name: 'New alert rule' }).first().click()
+    await page.getByRole('dialog').getByLabel('Watched').selectOption('The oldest')
+    await page.keyboard.press('Escape')
+    await navigateTo(page, '/runs')
+    await page.getByLabel('Workflow', { exact: true }).selectOption('The oldest')
+    await navigateTo(page, '/jobs/new')
+    await page.getByLabel('Workflow', { exact: true }).selectOption('The oldest')
+    // A link to the new suite of a workflow selects this workflow, not the first of the list.
+    await navigateTo(page, `/suites/new?workflow_id=${workflow_id}`)
+    await page.getByRole('heading', { name: 'Checks' }).waitFor()
+    expect(await page.getByLabel('Workflow', { exact: true }).inputValue()).toBe(workflow_id)
+    await navigateTo(page, '/suites')
+    await page.getByRole('link', { name: 'Old suite' }).waitFor()
   })
 })

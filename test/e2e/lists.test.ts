@@ -72,6 +72,26 @@ describe.skipIf(noBrowser)('lists', { timeout: 90_000 }, () => {
     await page.getByText('No knowledge bases yet').waitFor()
   })
 
+  it('have menus in their rows: a variable is changed and deleted', async () => {
+    const ada = await site().signUp('Ada')
+    const { page } = ada
+    await site().call(ada, 'PUT', '/api/variables/REGION', { value: 'eu' })
+    await page.goto('/')
+    await navigateTo(page, '/variables')
+    const choose = async (item: string): Promise<void> => {
+      await page.getByRole('button', { name: 'Actions for REGION' }).click()
+      await page.getByRole('menuitem', { name: item }).click()
+    }
+    await choose('Change…')
+    const dialog = page.getByRole('dialog', { name: 'Change REGION' })
+    await dialog.getByLabel('Value').fill('us')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('cell', { name: 'us', exact: true }).waitFor()
+    await choose('Delete variable…')
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Delete variable' }).click()
+    await page.getByText('No variables yet').waitFor()
+  })
+
   it('have menus with the actions that the person may use: rename, duplicate, copy the link, delete', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada

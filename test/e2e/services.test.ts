@@ -80,7 +80,7 @@ describe.skipIf(noBrowser)('services', () => {
     expect(await checkPage(page, ['light', 'dark'])).toEqual([])
     await choose('Old shop')
     expect(await checkPage(page, ['light'])).toEqual([])
-    await dialog.getByText('1 actions').waitFor()
+    await dialog.getByText('1 action.').waitFor()
     await dialog.getByRole('button', { name: 'Import', exact: true }).click()
     await page.getByText('custom.shop').waitFor()
 
@@ -89,7 +89,8 @@ describe.skipIf(noBrowser)('services', () => {
     await dialog.getByRole('button', { name: 'Replace' }).click()
     await page.getByText('New shop', { exact: true }).waitFor()
 
-    await page.getByRole('button', { name: 'Delete New shop' }).click()
+    await page.getByRole('button', { name: 'Actions for New shop' }).click()
+    await page.getByRole('menuitem', { name: 'Delete service…' }).click()
     await page.getByRole('button', { name: 'Delete service' }).click()
     await page.getByText('custom.shop').waitFor({ state: 'detached' })
   })
@@ -110,6 +111,8 @@ describe.skipIf(noBrowser)('services', () => {
     await page.reload()
     await page.getByText('Issue anlegen', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Konto verbinden' }).waitFor()
+    for (const word of ['Quelle', 'Zugangsdaten', 'erforderlich', 'Referenz'])
+      await page.getByRole('main').getByText(word, { exact: true }).waitFor()
     await page.goto('/credentials/new?kind=basic')
     await page.getByRole('heading', { name: 'Benutzername und Passwort' }).waitFor()
     await page.getByLabel('Benutzername').waitFor()

@@ -1,12 +1,6 @@
 import { type ReactNode, useState } from 'react'
-import { HeddleProblem } from '#sdk/problems'
 import { Button } from './button.tsx'
-
-const errorText = (error: unknown): string => {
-  if (error instanceof HeddleProblem)
-    return [error.message, ...error.errors.slice(0, 5).map(({ path, message }) => `${path} ${message}`)].join(' ')
-  return error instanceof Error ? error.message : String(error)
-}
+import { messageOf } from './messages.ts'
 
 export type Attempt = { pending: boolean; problem: string | null; work(run: () => Promise<void>): Promise<void> }
 
@@ -20,7 +14,7 @@ export function useAttempt(): Attempt {
     try {
       await run()
     } catch (error) {
-      setProblem(errorText(error))
+      setProblem(messageOf(error))
     } finally {
       setPending(false)
     }

@@ -3,6 +3,7 @@ import type { Json, JsonObject } from '#model/definition'
 import type { Issue } from '#model/issue'
 import { isObject } from '#model/json'
 import { validateJson } from '#model/json-schema'
+import { t } from '#web/words/language.ts'
 import { inputClass } from './field.tsx'
 
 type Props = {
@@ -25,7 +26,7 @@ export function PlainJson({ schema, value, onChange, onSend, onRefuse, foot }: P
     try {
       parsed = JSON.parse(text) as Json
     } catch (error) {
-      onRefuse(`This is not valid JSON yet: ${error instanceof Error ? error.message : 'it cannot be read'}`)
+      onRefuse(`This is not valid JSON yet: ${error instanceof Error ? error.message : t('it cannot be read')}`)
       return
     }
     const found = isObject(schema) ? validateJson(schema as JsonObject, parsed) : []

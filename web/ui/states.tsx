@@ -22,7 +22,15 @@ export const Empty = ({ icon: Icon = Inbox, title, children, action, className }
 )
 
 /** Describes a failure: not allowed, not found, or not reachable, and how to fix it. */
-export function ErrorState({ error, onRetry, what = 'this' }: { error: unknown; onRetry?: () => void; what?: string }) {
+export function ErrorState({
+  error,
+  onRetry,
+  what = 'this page',
+}: {
+  error: unknown
+  onRetry?: () => void
+  what?: string
+}) {
   if (isRefusal(error, 403)) {
     return (
       <Empty icon={Lock} title={`You do not have access to ${what}`}>
@@ -32,7 +40,7 @@ export function ErrorState({ error, onRetry, what = 'this' }: { error: unknown; 
   }
   if (isRefusal(error, 404)) {
     return (
-      <Empty icon={SearchX} title={`Could not find ${what === 'this' ? 'this page' : what}`}>
+      <Empty icon={SearchX} title={`Could not find ${what}`}>
         It was deleted, belongs to another workspace, or was not shared with you.
       </Empty>
     )

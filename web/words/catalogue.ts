@@ -57,7 +57,7 @@ export function allTexts(): Map<string, string[]> {
   return texts
 }
 
-/** Returns the missing texts of a language, and the texts that lost a value. */
+/** Returns the missing texts of a language, the texts that lost a value, and the texts that nothing shows. */
 export function faultsOf(catalogue: Readonly<Record<string, string>>, texts: ReadonlyMap<string, string[]>): string[] {
   const valuesIn = (text: string): string => [...text.matchAll(/\{\d\}/g)].map(String).sort().join()
   return [
@@ -65,8 +65,7 @@ export function faultsOf(catalogue: Readonly<Record<string, string>>, texts: Rea
       Object.hasOwn(catalogue, text) ? [] : [`missing: ${JSON.stringify(text)} (${files[0]})`],
     ),
     ...Object.entries(catalogue).flatMap(([text, said]) => {
-      // A leftover of a removed page is harmless.
-      if (!texts.has(text)) return []
+      if (!texts.has(text)) return [`unused: ${JSON.stringify(text)}`]
       return valuesIn(text) === valuesIn(said) && said.trim() !== '' ? [] : [`other values: ${JSON.stringify(text)}`]
     }),
   ]
@@ -83,7 +82,7 @@ export function checkLanguages(): string | undefined {
   return faults.length === 0
     ? undefined
     : [
-        'Every text of the console has a line in every language. Add what is missing with its translation:',
+        'Every text of the console has a line in every language. Add what is missing with its translation, remove what is unused:',
         ...faults,
       ].join('\n')
 }

@@ -48,7 +48,7 @@ const ISNT =
 const hasWords = (text: string): boolean => /\p{L}{2}/u.test(text) && !ISNT.test(text)
 const readsLikeText = (text: string): boolean =>
   !ISNT.test(text) &&
-  /^\p{Lu}[\p{L}\p{M}’'-]*([ ,:;.…?!–(/]|$)/u.test(text) &&
+  /^\p{Lu}[\p{L}\p{M}\d’'-]*([ ,:;.…?!–(/]|$)/u.test(text) &&
   /\p{Ll}/u.test(text) &&
   !/^[A-Z][a-z]+[A-Z]/.test(text) &&
   !/[=<>{}\\]|:\/\/|^\w+\.\w+\(/.test(text)
@@ -166,7 +166,11 @@ export function textsIn(file: string, source: string): Found[] {
         return
       }
       case 'JSXExpressionContainer':
+      case 'ParenthesizedExpression':
         walk(node.expression as Ast, place)
+        return
+      case 'SpreadElement':
+        walk(node.argument as Ast, place)
         return
       case 'JSXElement':
       case 'JSXFragment': {
@@ -222,6 +226,8 @@ export function textsIn(file: string, source: string): Found[] {
         return
       }
       case 'VariableDeclarator':
+        // A pattern has default values: `const { submit = 'Send' } = props`.
+        if ((node.id as Ast).type === 'ObjectPattern') walk(node.id as Ast, { shown: false })
         if (node.init) walk(node.init as Ast, { shown: SHOWN.has(nameOf(node.id as Ast)) })
         return
       case 'AssignmentPattern':

@@ -97,6 +97,9 @@ export const runTexts = [
 
 /** Errors in a definition or a value. */
 export const checkTexts = [
+  '{0} is false',
+  'expected {0}, got {1}',
+  '{0}: expected {1}, got {2}',
   'is required',
   'unknown field',
   'is not allowed',

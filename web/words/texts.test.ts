@@ -25,6 +25,10 @@ test.each([
     ['Things', 'Thing'],
   ],
   ['as the default of a parameter', "function A({ label = 'Search', kind = 'Plain' }) {}", ['Search']],
+  ['in a list that is spread', "const facts = [...(on ? [['Models', used]] : [])]", ['Models']],
+  ['in parentheses', "const a = <p>{(link ? null : ('the run'))}</p>", ['the run']],
+  ['as the default of a destructured property', "const { submit = 'Send', kind = 'Plain' } = props", ['Send']],
+  ['after a word with a digit', "const names = { code: 1, oauth: 'OAuth2 for programs' }", ['OAuth2 for programs']],
   ['in a toast', 'toast.done(`${count} were deleted`)', ['{0} were deleted']],
 ])('a text is found %s', (_where, source, texts) => {
   expect(textsOf(source)).toEqual(texts)
@@ -49,7 +53,7 @@ test('a text is passed through the catalogue in place, with its values and its s
   )
 })
 
-test('a missing text or a lost value in a language is reported; a leftover text is harmless', () => {
+test('a missing text, a lost value and an unused text of a language are reported', () => {
   const texts = new Map([
     ['Save', ['a.tsx']],
     ['{0} left', ['b.tsx']],
@@ -58,5 +62,6 @@ test('a missing text or a lost value in a language is reported; a leftover text 
   expect(faultsOf({ '{0} left': 'übrig', Old: 'Alt' }, texts)).toEqual([
     'missing: "Save" (a.tsx)',
     'other values: "{0} left"',
+    'unused: "Old"',
   ])
 })

@@ -11,6 +11,7 @@ import { type MouseEvent as ReactMouseEvent, type ReactNode, useMemo, useRef, us
 import { MIN_READABLE_ZOOM, showStart } from '#web/ui/graph-view.ts'
 import type { Point } from '../document/document.ts'
 import './canvas.css'
+import { t } from '#web/words/language.ts'
 import { isLead, type Lead } from '../starts/lead.ts'
 import { StartCard } from '../starts/start-card.tsx'
 import { ConnectionEdge } from './connection-edge.tsx'
@@ -223,7 +224,7 @@ export function GraphCanvas(props: GraphCanvasProps) {
           <MiniMap<FlowNode>
             pannable
             zoomable
-            ariaLabel="Minimap"
+            ariaLabel={t('Minimap')}
             className="max-md:hidden"
             nodeColor={mapColour}
             nodeBorderRadius={8}

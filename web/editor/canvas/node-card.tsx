@@ -111,7 +111,7 @@ function subtitle({ node, kind, run }: NodeData): string {
   return summaryOf(node) ?? (titleOf(node) === kind.title ? node.id : kind.title)
 }
 
-const again = ({ attempt }: NodeRun): string => (attempt > 1 ? `, attempt ${attempt}` : '')
+const again = ({ attempt }: NodeRun): string => (attempt > 1 ? t(', attempt {0}', [attempt]) : '')
 
 function spoken({ node, kind, run, problem, mark }: NodeData): string {
   const parts = [titleOf(node), kind?.title === titleOf(node) ? node.id : (kind?.title ?? node.type)]

@@ -63,8 +63,9 @@ export function leadOf(
       targetHandle: 'in',
       selectable: false,
       focusable: false,
+      ariaLabel: t('{0}, then {1}', [start.what, id]),
       style: { strokeDasharray: '4 4', opacity: start.off ? 0.3 : 0.6 },
-      data: { label: '', problem: false, mark: undefined, taken: false, name: `${start.what} to ${id}` },
+      data: { label: '', problem: false, mark: undefined, taken: false, name: t('{0}, then {1}', [start.what, id]) },
     })),
   )
   // The canvas has types for steps only; cards of another `type` have their own component.

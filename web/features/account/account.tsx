@@ -12,6 +12,7 @@ import { Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { toast } from '#web/ui/toast.tsx'
+import { t } from '#web/words/language.ts'
 import { SecondFactorSection } from './second-factor.tsx'
 
 export function AccountPage() {
@@ -185,8 +186,9 @@ function Sessions() {
 
 /** Returns enough of a user agent for users to recognize their own machine. */
 function browserOf(agent: string | null): string {
-  if (agent === null) return 'Unknown'
-  const browser = /(Edg|OPR|Firefox|Chrome|Safari|curl|node)[/ ]?(\d+)?/.exec(agent)?.[1] ?? 'Other'
+  if (agent === null) return t('Unknown')
+  const browser = /(Edg|OPR|Firefox|Chrome|Safari|curl|node)[/ ]?(\d+)?/.exec(agent)?.[1] ?? t('Other')
   const system = /(Windows|Mac OS X|Android|iPhone|iPad|Linux)/.exec(agent)?.[1]
-  return `${browser === 'Edg' ? 'Edge' : browser}${system ? ` on ${system}` : ''}`
+  const name = browser === 'Edg' ? 'Edge' : browser
+  return system ? t('{0} on {1}', [name, system]) : name
 }

@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import type { AlertRule } from '#sdk/types.generated'
-import { useApi, useChange } from '#web/api.ts'
+import { useAll, useChange } from '#web/api.ts'
 import { usePeople } from '#web/people.tsx'
 import { useRole } from '#web/session.tsx'
 import { Dialog } from '#web/ui/dialog.tsx'
@@ -28,7 +28,7 @@ const windowsFor = (rule: AlertRule | undefined): typeof windows =>
 export function AlertDialog({ rule, onClose }: { rule?: AlertRule | undefined; onClose(): void }) {
   const { isOwner, userId } = useRole()
   const { list: people } = usePeople()
-  const workflows = useApi('listWorkflows', { limit: 100 }, { enabled: rule === undefined })
+  const workflows = useAll('listWorkflows', { limit: 200 }, { enabled: rule === undefined })
   const [kind, setKind] = useState<AlertRule['kind']>(rule?.kind ?? 'failure_rate')
   const [mail, setMail] = useState(rule?.mail ?? false)
   const [recipients, setRecipients] = useState(rule?.people ?? [userId])
@@ -67,7 +67,7 @@ export function AlertDialog({ rule, onClose }: { rule?: AlertRule | undefined; o
               <Select
                 options={[
                   ...(isOwner ? [{ value: '', label: 'The whole workspace' }] : []),
-                  ...(workflows.data?.items ?? []).map(({ workflow_id, name }) => ({
+                  ...(workflows.data ?? []).map(({ workflow_id, name }) => ({
                     value: workflow_id,
                     label: name,
                   })),

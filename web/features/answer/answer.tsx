@@ -7,6 +7,7 @@ import { account, useApi } from '#web/api.ts'
 import { Mark } from '#web/shell/workspace-switcher.tsx'
 import { Button } from '#web/ui/button.tsx'
 import { Field, Form, Input, inputClass } from '#web/ui/field.tsx'
+import { messageOf } from '#web/ui/messages.ts'
 import { useTitle } from '#web/ui/page.tsx'
 import { SchemaForm } from '#web/ui/schema-form.tsx'
 import { Loaded } from '#web/ui/states.tsx'
@@ -157,7 +158,7 @@ function Vote({ onVote }: { onVote(answer: Answer): Promise<void> }) {
     try {
       await onVote({ decision, ...(comment.trim() !== '' && { comment }) } as Answer)
     } catch (error) {
-      setFailure(error instanceof Error ? error.message : String(error))
+      setFailure(messageOf(error))
     } finally {
       setBusy(false)
     }

@@ -13,7 +13,7 @@ import { t } from '#web/words/language.ts'
 import { useWorkflowNames } from '../runs/run-table.tsx'
 import { ApprovalTabs } from './tabs.tsx'
 
-const words = { approve: 'approved', reject: 'rejected', abstain: 'abstained' } as const
+const words = { approve: t('approved'), reject: t('rejected'), abstain: t('abstained') }
 
 /** The decisions of this user, and their outcome. */
 export function DecidedPage() {

@@ -1,4 +1,5 @@
 import { isObject } from '#model/json'
+import { t } from '#web/words/language.ts'
 
 /** A record for display: each field is a text or, for a list of flat objects, rows. */
 export type Shape = ({ name: string; text: string; rows?: never } | { name: string; rows: Record<string, string>[] })[]
@@ -11,7 +12,7 @@ const isPlain = (value: unknown): value is string | number | boolean | null =>
   value === null || ['string', 'number', 'boolean'].includes(typeof value)
 
 const textOf = (value: string | number | boolean | null): string =>
-  value === null ? '–' : typeof value === 'boolean' ? (value ? 'yes' : 'no') : String(value)
+  value === null ? '–' : typeof value === 'boolean' ? (value ? t('yes') : t('no')) : String(value)
 
 function rowsOf(value: unknown): Record<string, string>[] | null {
   if (!Array.isArray(value) || value.length === 0 || value.length > MAX_ROWS) return null

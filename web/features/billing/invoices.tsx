@@ -35,7 +35,7 @@ export function InvoicesPage() {
             }
             columns={[
               {
-                header: 'Number',
+                header: 'Invoice number',
                 cell: (row) => <span className="font-medium">{row.number ?? 'Draft'}</span>,
                 width: '11rem',
               },

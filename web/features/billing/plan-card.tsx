@@ -3,7 +3,7 @@ import type { Plan } from '#sdk/types.generated'
 import { Badge } from '#web/ui/badge.tsx'
 import { Button } from '#web/ui/button.tsx'
 import { cx } from '#web/ui/cx.ts'
-import { priceOf, quotaLines, usageLines } from './words.ts'
+import { featureLine, priceOf, quotaLines, usageLines } from './words.ts'
 
 export function PlanCard({
   plan,
@@ -25,7 +25,7 @@ export function PlanCard({
       <p className="mt-1 text-lg font-semibold">{priceOf(plan)}</p>
       {plan.trial_days > 0 && <p className="text-ink-2">{plan.trial_days}-day trial</p>}
       <ul className="my-3 flex flex-1 flex-col gap-1 text-ink-2">
-        {[...usageLines(plan), ...quotaLines(plan.quotas), ...plan.features].map((line) => (
+        {[...usageLines(plan), ...quotaLines(plan.quotas), ...plan.features.map(featureLine)].map((line) => (
           <li key={line} className="flex gap-2">
             <Check aria-hidden className="mt-0.5 size-4 shrink-0 text-accent" />
             <span className="min-w-0 break-words">{line}</span>

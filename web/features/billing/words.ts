@@ -37,6 +37,18 @@ const lines: Record<Quota, (amount: string) => string> = {
 }
 const quotas = Object.keys(lines) as Quota[]
 
+/** The features of the plans that every installation starts with. Features that an operator wrote stay unchanged. */
+const features: Record<string, string> = {
+  'Every node and every area': 'Every node and every area',
+  'Community support': 'Community support',
+  'Everything in Free': 'Everything in Free',
+  'E-mail support': 'E-mail support',
+  'Everything in Team': 'Everything in Team',
+  'No quotas': 'No quotas',
+  'Priority support': 'Priority support',
+}
+export const featureLine = (feature: string): string => features[feature] ?? feature
+
 export const quotaLines = (limits: Plan['quotas']): string[] =>
   quotas.map((quota) => {
     const limit = limits[quota]

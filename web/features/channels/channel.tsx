@@ -3,7 +3,7 @@ import { Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { HeddleProblem } from '#sdk/problems'
 import type { ChannelConfig } from '#sdk/types.generated'
-import { useChange, useList } from '#web/api.ts'
+import { useAll, useChange, useList } from '#web/api.ts'
 import { useRole } from '#web/session.tsx'
 import { Badge } from '#web/ui/badge.tsx'
 import { Button } from '#web/ui/button.tsx'
@@ -76,7 +76,7 @@ function Found({ channel }: { channel: ChannelConfig }) {
         <p role="status" className="mb-6 rounded-lg bg-waiting-soft px-4 py-3 text-waiting">
           To switch it on, add{' '}
           {[
-            ...missing.map(({ label }) => `the ${inSentence(label)}`),
+            ...missing.map(({ label }) => t('the {0}', [inSentence(label)])),
             ...(channel.template_id === null ? [t('a template that answers')] : []),
           ].join(', ')}
           .
@@ -108,7 +108,7 @@ function Found({ channel }: { channel: ChannelConfig }) {
 }
 
 function Change({ channel }: { channel: ChannelConfig }) {
-  const templates = useList('listTemplates', { limit: 200 })
+  const templates = useAll('listTemplates', { limit: 200 })
   const vendor = vendors[channel.channel]
   const update = useChange('updateChannelConfig', { stale: [...stale], done: 'Saved' })
   return (

@@ -1,6 +1,6 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { Bot, Lock } from 'lucide-react'
-import { useChange, useList } from '#web/api.ts'
+import { useAll, useChange } from '#web/api.ts'
 import { useRole } from '#web/session.tsx'
 import { ButtonLink } from '#web/ui/button.tsx'
 import { Field, Form, Input, Select } from '#web/ui/field.tsx'
@@ -47,7 +47,7 @@ export function NewChannelPage() {
 function Connect({ channel, templateId }: { channel: ChannelName; templateId: string | undefined }) {
   const navigate = useNavigate()
   const vendor = vendors[channel]
-  const templates = useList('listTemplates', { limit: 200 })
+  const templates = useAll('listTemplates', { limit: 200 })
   const put = useChange('putChannelConfig', {
     stale: ['listChannelConfigs', 'listChannelConfigsOfTemplate'],
     onDone: ({ config_id }) => void navigate({ to: `/channels/${config_id}` }),

@@ -2,7 +2,7 @@ import { useNavigate, useParams } from '@tanstack/react-router'
 import { ArrowRight, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import type { Workspace } from '#sdk/types.generated'
-import { account, useApi, useChange, useList } from '#web/api.ts'
+import { account, useAll, useApi, useChange } from '#web/api.ts'
 import { resetSession, switchWorkspace, useMe } from '#web/session.tsx'
 import { Badge } from '#web/ui/badge.tsx'
 import { Button } from '#web/ui/button.tsx'
@@ -29,7 +29,7 @@ export function WorkspacePage() {
 function Found({ workspace }: { workspace: Workspace }) {
   const navigate = useNavigate()
   const me = useMe()
-  const companies = useList('listCompanies', { limit: 200 })
+  const companies = useAll('listCompanies', { limit: 200 })
   const [deleting, setDeleting] = useState(false)
   const change = useChange('updateWorkspace', { stale: ['getWorkspace'], done: 'Saved', failed: 'Not changed' })
   const here = me.workspace?.workspace_id === workspace.workspace_id

@@ -13,7 +13,7 @@ import { ErrorState, Loaded } from '#web/ui/states.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { PersonName } from '../people/names.tsx'
 import { revocationOf, useRevoke, useVerify } from './actions.ts'
-import { type Kind, placeOf } from './kinds.ts'
+import { type Kind, placeOf, said } from './kinds.ts'
 import { Probe } from './probe.tsx'
 import { ReplaceCredential } from './replace-credential.tsx'
 import { Sources } from './sources.tsx'
@@ -58,7 +58,7 @@ function Found({ connection, kind }: { connection: Connection; kind: Kind | unde
       crumbs={[{ label: 'Connections', to: '/connections' }]}
       description={
         <span className="flex items-center gap-2">
-          {kind?.title ?? connection.kind} <StatusBadge status={connection.status} />
+          {said(kind?.title ?? connection.kind)} <StatusBadge status={connection.status} />
         </span>
       }
       actions={

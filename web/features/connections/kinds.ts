@@ -1,5 +1,6 @@
 import type { ConnectionList } from '#sdk/types.generated'
 import { factsOf } from '#web/ui/schema-facts.ts'
+import { t } from '#web/words/language.ts'
 
 export type Kind = ConnectionList['kinds'][number]
 
@@ -49,6 +50,7 @@ export const placeOf = (kind: Kind | undefined, config: Record<string, unknown>)
 
 /** Titles and hints of the fields, which the service returns in English. */
 const known: Record<string, string> = {
+  'MySQL or MariaDB': t('MySQL or MariaDB'),
   Host: 'Host',
   Port: 'Port number',
   Database: 'Database',
@@ -72,7 +74,8 @@ const known: Record<string, string> = {
   "A database in the workspace's own area, made empty if it is not there; without one, in memory":
     "A database in the workspace's own area, made empty if it is not there; without one, in memory",
 }
-const said = (text: string): string => known[text] ?? text
+/** Returns a title of the service in the language of the console. */
+export const said = (text: string): string => known[text] ?? text
 
 /** Adapts fields: a certificate has many lines, and the encryption is described in words. */
 function withOwnFields({ config_schema: schema }: Kind): Record<string, unknown> {

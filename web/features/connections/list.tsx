@@ -10,6 +10,7 @@ import { emptyWith, SearchBar, useSearchText } from '#web/ui/search.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
+import { said } from './kinds.ts'
 import { ConnectionMenu } from './row-menu.tsx'
 
 export function ConnectionsPage() {
@@ -38,8 +39,8 @@ export function ConnectionsPage() {
             empty={emptyWith(
               search,
               <Empty icon={DatabaseZap} title="No connections yet" action={add}>
-                Connect {kinds.map(({ title }) => title).join(', ')}. Then capture tables and queries as datasets, or
-                query them in workflows.
+                Connect {kinds.map(({ title }) => said(title)).join(', ')}. Then capture tables and queries as datasets,
+                or query them in workflows.
               </Empty>,
             )}
             columns={[
@@ -50,7 +51,7 @@ export function ConnectionsPage() {
               },
               {
                 header: 'Kind',
-                cell: (row) => kinds.find(({ kind }) => kind === row.kind)?.title ?? row.kind,
+                cell: (row) => said(kinds.find(({ kind }) => kind === row.kind)?.title ?? row.kind),
                 width: '10rem',
                 secondary: true,
               },

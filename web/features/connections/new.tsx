@@ -8,7 +8,7 @@ import { Card, Page } from '#web/ui/page.tsx'
 import { SchemaForm } from '#web/ui/schema-form.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
 import { toast } from '#web/ui/toast.tsx'
-import { formSchema, type Kind, readFilled } from './kinds.ts'
+import { formSchema, type Kind, readFilled, said } from './kinds.ts'
 import { Probe, type ProbeState, probeFailure } from './probe.tsx'
 
 export function NewConnectionPage() {
@@ -49,7 +49,7 @@ const Choose = ({ kinds }: { kinds: Kind[] }) => (
             icon={Database}
             className="h-14! w-full justify-start! px-4! text-base!"
           >
-            {title}
+            {said(title)}
           </ButtonLink>
         </li>
       ))}
@@ -81,7 +81,7 @@ function Fill({ kind }: { kind: Kind }) {
   return (
     <div className="grid gap-6 lg:grid-cols-[minmax(0,1fr)_20rem]">
       <Card>
-        <h2 className="mb-4 text-base font-semibold">{kind.title}</h2>
+        <h2 className="mb-4 text-base font-semibold">{said(kind.title)}</h2>
         <SchemaForm
           schema={formSchema(kind, { named: true })}
           onSubmit={send}

@@ -179,7 +179,9 @@ export const newSchema = (form: CredentialForm): Record<string, unknown> => ({
         title: 'Hosts',
         description:
           form.kind === 'piece'
-            ? 'Where the secret may be sent: api.example.com, or *.example.com for every name below it. Left empty, the hosts of the addresses in the account.'
+            ? t(
+                'Where the secret may be sent: api.example.com, or *.example.com for every name below it. Left empty, the hosts of the addresses in the account.',
+              )
             : t('Where the secret may be sent: api.example.com, or *.example.com for every name below it.'),
         items: { type: 'string', minLength: 1 },
         ...(form.kind !== 'piece' && { minItems: 1 }),

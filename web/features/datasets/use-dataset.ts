@@ -3,6 +3,7 @@ import { useParams } from '@tanstack/react-router'
 import { HeddleProblem } from '#sdk/problems'
 import type { Dataset } from '#sdk/types.generated'
 import { api } from '#web/api.ts'
+import { t } from '#web/words/language.ts'
 
 // One dataset without its records: reading the whole dataset would fetch up to 64 MiB for a heading, so it is looked up
 // in the list.
@@ -31,5 +32,5 @@ export function useDataset() {
 /** Returns the name of a dataset for pages of other resources that use it. */
 export function useDatasetName(dataset_id: string | null): string {
   const { data } = useQuery({ ...summaryOf(dataset_id ?? ''), enabled: dataset_id !== null })
-  return data?.name ?? 'a dataset'
+  return data?.name ?? t('a dataset')
 }

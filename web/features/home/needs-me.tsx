@@ -6,6 +6,7 @@ import { Button } from '#web/ui/button.tsx'
 import { Section } from '#web/ui/page.tsx'
 import { ErrorState, Loading } from '#web/ui/states.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
+import { t } from '#web/words/language.ts'
 import { useWorkflowNames } from '../runs/run-table.tsx'
 import { FailingJobs } from './failing-jobs.tsx'
 
@@ -37,7 +38,7 @@ export function NeedsMe() {
             key={gate.request_id}
             to={`/approvals/${gate.request_id}`}
             icon={<Stamp aria-hidden className="size-4" />}
-            kind="Approve"
+            kind={t('Approve')}
             title={gate.title}
             where={nameOf(gate.workflow_id)}
             due={gate.due_at}
@@ -49,7 +50,7 @@ export function NeedsMe() {
             key={question.clarification_id}
             to={`/runs/${question.execution_id}`}
             icon={<MessageCircleQuestion aria-hidden className="size-4" />}
-            kind="Answer"
+            kind={t('Answer')}
             title={question.question}
             where={nameOf(question.workflow_id)}
             due={question.due_at}

@@ -6,6 +6,7 @@ import { usePeople } from '#web/people.tsx'
 import { useRole } from '#web/session.tsx'
 import { Section } from '#web/ui/page.tsx'
 import { Empty, Loading } from '#web/ui/states.tsx'
+import { t } from '#web/words/language.ts'
 import { roleIn } from '../workflows/role.ts'
 
 const MAX_SHOWN = 6
@@ -68,19 +69,19 @@ export function GuestHome() {
             to={`/workflows/${workflow_id}`}
             icon={WorkflowIcon}
             name={name}
-            about={description ?? 'Workflow'}
+            about={description ?? t('Workflow')}
           />
         ))}
         {jobs.data?.map(({ job_id, name }) => (
-          <Thing key={job_id} to={`/jobs/${job_id}`} icon={Bot} name={name} about="Job" />
+          <Thing key={job_id} to={`/jobs/${job_id}`} icon={Bot} name={name} about={t('Job')} />
         ))}
         {threads.data?.map(({ thread_id, title }) => (
           <Thing
             key={thread_id}
             to={`/threads/${thread_id}`}
             icon={MessagesSquare}
-            name={title ?? 'Conversation'}
-            about="Conversation"
+            name={title ?? t('Conversation')}
+            about={t('Conversation')}
           />
         ))}
       </Things>

@@ -1,7 +1,7 @@
 import { ArrowLeft, MessageSquareQuote } from 'lucide-react'
 import { useEffect } from 'react'
 import type { Conversation } from '#sdk/types.generated'
-import { api, invalidate, useApi, useChange, useList } from '#web/api.ts'
+import { api, invalidate, useAll, useApi, useChange } from '#web/api.ts'
 import { usePeople } from '#web/people.tsx'
 import { Badge } from '#web/ui/badge.tsx'
 import { Button, ButtonLink } from '#web/ui/button.tsx'
@@ -159,7 +159,7 @@ function languageOf(locale: string): string {
 
 /** Inserts a canned answer into the text box, where it can be changed before it is sent. */
 function CannedAnswers({ onChoose }: { onChoose(text: string): void }) {
-  const answers = useList('listCannedAnswers', { limit: 200 }, { staleTime: 60_000 })
+  const answers = useAll('listCannedAnswers', { limit: 200 }, { staleTime: 60_000 })
   if ((answers.data?.length ?? 0) === 0) return null
   return (
     <Menu

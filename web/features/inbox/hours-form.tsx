@@ -4,19 +4,20 @@ import type { OpeningHours } from '#sdk/types.generated'
 import { Button, IconButton } from '#web/ui/button.tsx'
 import { Field, Input, Textarea } from '#web/ui/field.tsx'
 import { messageOf } from '#web/ui/messages.ts'
+import { t } from '#web/words/language.ts'
 
 type Hours = NonNullable<OpeningHours['hours']>
 type Day = keyof Hours['days']
 type Span = { from: string; to: string }
 
 const days: [Day, string][] = [
-  ['mon', 'Monday'],
-  ['tue', 'Tuesday'],
-  ['wed', 'Wednesday'],
-  ['thu', 'Thursday'],
-  ['fri', 'Friday'],
-  ['sat', 'Saturday'],
-  ['sun', 'Sunday'],
+  ['mon', t('Monday')],
+  ['tue', t('Tuesday')],
+  ['wed', t('Wednesday')],
+  ['thu', t('Thursday')],
+  ['fri', t('Friday')],
+  ['sat', t('Saturday')],
+  ['sun', t('Sunday')],
 ]
 const WORKDAY: Span = { from: '09:00', to: '17:00' }
 const MAX_SPANS = 4

@@ -1,7 +1,7 @@
 import { Pencil, PiggyBank, Plus } from 'lucide-react'
 import { useState } from 'react'
 import type { Budget } from '#sdk/types.generated'
-import { useApi, useChange } from '#web/api.ts'
+import { useAll, useApi, useChange } from '#web/api.ts'
 import { useRole } from '#web/session.tsx'
 import { Badge } from '#web/ui/badge.tsx'
 import { Button } from '#web/ui/button.tsx'
@@ -122,11 +122,11 @@ function BudgetDialog({
   onClose(): void
   onSave(budget: NewBudget): Promise<unknown>
 }) {
-  const workflows = useApi('listWorkflows', { limit: 100 })
+  const workflows = useAll('listWorkflows', { limit: 200 })
   const [hard, setHard] = useState(budget?.hard ?? false)
   const scopes = [
     { value: 'workspace', label: 'The workspace' },
-    ...(workflows.data?.items ?? []).map(({ workflow_id, name }) => ({ value: workflow_id, label: name })),
+    ...(workflows.data ?? []).map(({ workflow_id, name }) => ({ value: workflow_id, label: name })),
   ]
   return (
     <Dialog

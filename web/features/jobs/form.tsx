@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import type { Definition, EnrichmentJob, NewEnrichmentJob } from '#sdk/types.generated'
-import { useApi, useList } from '#web/api.ts'
+import { useAll, useApi } from '#web/api.ts'
 import { useRole } from '#web/session.tsx'
 import { Field, Form, Input, Select, Switch, Textarea, withPresent } from '#web/ui/field.tsx'
 import { Card, Section } from '#web/ui/page.tsx'
@@ -43,8 +43,8 @@ export function JobForm({
   onSave(body: Body): Promise<unknown>
 }) {
   const { userId } = useRole()
-  const workflows = useList('listWorkflows', { limit: 200 })
-  const datasets = useList('listDatasets', { limit: 200 })
+  const workflows = useAll('listWorkflows', { limit: 200 })
+  const datasets = useAll('listDatasets', { limit: 200 })
   const connections = useApi('listConnections')
   const runnable = (workflows.data ?? []).filter((one) => one.kind === 'user' && mayRun(one, userId))
   const sources = (connections.data?.items ?? []).flatMap((connection) =>

@@ -158,7 +158,7 @@ async function save(of: { job_id: string; run_id?: string }, status: Exported, f
 function Reason({ row }: { row: LedgerRecord }) {
   if (row.error) {
     return (
-      <span title={`${row.error.code}: ${row.error.message}`}>
+      <span title={`${row.error.code}: ${translateMessage(row.error.message)}`}>
         <code className="mr-2 font-mono text-xs text-ink-2">{row.error.code}</code>
         {translateMessage(row.error.message)}
       </span>

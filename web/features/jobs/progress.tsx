@@ -24,7 +24,7 @@ export function ProgressOfRun({ progress, running, jobId }: { progress: Progress
     <Card>
       <div className="mb-2 flex flex-wrap items-baseline justify-between gap-x-4">
         <span className="text-base font-semibold tabular-nums">
-          {formatNumber(done)} of {formatNumber(total)} records
+          {`${formatNumber(done)} of ${formatNumber(total)} records`}
         </span>
         <span className="text-ink-2 tabular-nums">
           {running && rate !== null && `${formatNumber(rate)} a second`}

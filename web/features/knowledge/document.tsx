@@ -3,6 +3,7 @@ import { useEffect, useRef } from 'react'
 import { useApi } from '#web/api.ts'
 import { Card, Page } from '#web/ui/page.tsx'
 import { Loaded } from '#web/ui/states.tsx'
+import { translateMessage } from '#web/words/messages.ts'
 
 /** The number of characters shown before and after the place that a link points to. */
 const AROUND = 20_000
@@ -25,7 +26,7 @@ export function DocumentPage() {
             { label: 'Knowledge', to: '/knowledge' },
             { label: 'Documents', to: `/knowledge/${knowledge_id}` },
           ]}
-          description={found.error?.message}
+          description={found.error ? translateMessage(found.error.message) : undefined}
         >
           <Loaded of={text} what="the text">
             {(part) => <Text text={part.text} from={from - part.from} to={to - part.from} />}

@@ -10,6 +10,7 @@ import { Card, Page, Section } from '#web/ui/page.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { exactTime } from '#web/ui/time-words.ts'
+import { t } from '#web/words/language.ts'
 import { priceOf, quotaText, usageLines } from '../billing/words.ts'
 import { OperatorsOnly } from './operators-only.tsx'
 import { PlanDialog } from './plan-dialog.tsx'
@@ -114,7 +115,7 @@ function TestClock() {
   return (
     <Section
       className="mt-8"
-      title={`Billing clock of ${workspace?.name ?? 'this workspace'}`}
+      title={`Billing clock of ${workspace?.name ?? t('this workspace')}`}
       description="For testing renewals with the built-in provider. Everything that falls due in the skipped time happens at once. The clock cannot go back."
     >
       <Card className="max-w-md">

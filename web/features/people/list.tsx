@@ -12,6 +12,7 @@ import { emptyWith, SearchBar, useSearchText } from '#web/ui/search.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
+import { t } from '#web/words/language.ts'
 import { InviteDialog } from './invite.tsx'
 import { useWorkspaceId } from './names.tsx'
 import { PendingInvitations } from './pending.tsx'
@@ -29,7 +30,7 @@ export function PeoplePage() {
   return (
     <Page
       title="People"
-      description={`People in ${workspace?.name ?? 'this workspace'} and their roles.`}
+      description={`People in ${workspace?.name ?? t('this workspace')} and their roles.`}
       actions={
         <>
           <OwnPresence />
@@ -95,7 +96,7 @@ export function PeoplePage() {
         open={inviting}
         onClose={() => setInviting(false)}
         title="Invite someone"
-        description={`They get access to ${workspace?.name ?? 'this workspace'} after they open the link and sign in with that address.`}
+        description={`They get access to ${workspace?.name ?? t('this workspace')} after they open the link and sign in with that address.`}
         roles={invitableRoles}
         onInvite={async ({ email, role }) => {
           const made = await api.inviteToWorkspace({ workspace_id, email, role: role as 'member' })

@@ -9,11 +9,11 @@ import { Section } from '#web/ui/page.tsx'
 import { Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
-import { inSentence } from '#web/words/language.ts'
+import { inSentence, t } from '#web/words/language.ts'
 import { PersonName } from './names.tsx'
 import { roleLabel } from './roles.ts'
 
-const into = { thread: 'a thread', job: 'a job' }
+const into = { thread: t('a thread'), job: t('a job') }
 
 export function PendingInvitations({ workspaceId }: { workspaceId: string }) {
   const invitations = useList('listInvitations', { workspace_id: workspaceId })

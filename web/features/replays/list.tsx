@@ -7,6 +7,7 @@ import { Card, Section } from '#web/ui/page.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
+import { t } from '#web/words/language.ts'
 import { mayUse, type WorkflowRole } from '../workflows/role.ts'
 import { WorkflowPage } from '../workflows/workflow-page.tsx'
 import { countsOf, since, spanOptions } from './words.ts'
@@ -66,7 +67,7 @@ function NewReplay({ workflow: { workflow_id } }: { workflow: Workflow }) {
               onChange={(event) => setVersion(event.currentTarget.value)}
               options={rows.map((row) => ({
                 value: row.version_id,
-                label: `Version ${row.number}${row.active ? ' (active)' : ''}`,
+                label: row.active ? t('Version {0} (active)', [row.number]) : t('Version {0}', [row.number]),
               }))}
             />
           </Field>

@@ -5,6 +5,7 @@ import { api, invalidate, useApi, useChange } from '#web/api.ts'
 import { Button } from '#web/ui/button.tsx'
 import { ConfirmDialog } from '#web/ui/confirm.tsx'
 import type { Selection } from '#web/ui/selection.tsx'
+import { translateMessage } from '#web/words/messages.ts'
 
 type Filter = { status?: string; workflow_id?: string; trigger?: string; from?: string; error_code?: string }
 type Status = 'queued' | 'running' | 'waiting' | 'failed' | 'timed_out' | 'cancelled'
@@ -202,7 +203,7 @@ export function Progress({ bulkId }: { bulkId: string }) {
   return (
     <p role="status" className="self-center text-ink-2">
       {isDone ? `Done: ${done} of ${total} runs` : `${done} of ${total} runs…`}
-      {refused > 0 && `, ${refused} refused: ${last_error}`}
+      {refused > 0 && `, ${refused} refused: ${translateMessage(last_error ?? '')}`}
     </p>
   )
 }

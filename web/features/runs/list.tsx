@@ -1,7 +1,7 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { X } from 'lucide-react'
 import { useState } from 'react'
-import { useApi, useList } from '#web/api.ts'
+import { useAll, useList } from '#web/api.ts'
 import { Button, ButtonLink } from '#web/ui/button.tsx'
 import { cx } from '#web/ui/cx.ts'
 import { Field, Select } from '#web/ui/field.tsx'
@@ -12,6 +12,7 @@ import { Empty, Loaded } from '#web/ui/states.tsx'
 import { tabClass } from '#web/ui/tabs.tsx'
 import { t } from '#web/words/language.ts'
 import { SavedViews } from '../views/saved-views.tsx'
+import { workflowName } from '../workflows/built-in.ts'
 import { BulkActions, ChosenActions, canChoose, Progress } from './bulk.tsx'
 import { RunTable } from './run-table.tsx'
 import { ALL, triggers } from './triggers.ts'
@@ -75,7 +76,7 @@ export function RunsPage() {
   const search = filtersIn(useSearch({ strict: false }))
   const text = useSearchText()
   const navigate = useNavigate()
-  const workflows = useApi('listWorkflows', { scope: 'workspace', limit: 200 }, { staleTime: 60_000 })
+  const workflows = useAll('listWorkflows', { scope: 'workspace', limit: 200 }, { staleTime: 60_000 })
   const from = since(search.since)
   const runs = useList(
     'searchExecutions',
@@ -96,7 +97,7 @@ export function RunsPage() {
   )
   const selection = useSelection(runs.data, {
     keyOf: ({ execution_id }) => execution_id,
-    nameOf: ({ execution_id }) => `run ${execution_id.slice(-10)}`,
+    nameOf: ({ execution_id }) => t('run {0}', [execution_id.slice(-10)]),
     can: canChoose,
   })
   const [bulkId, setBulkId] = useState<string | null>(null)
@@ -128,7 +129,7 @@ export function RunsPage() {
             onChange={(event) => set({ workflow_id: event.target.value })}
             options={[
               { value: '', label: 'Any workflow' },
-              ...(workflows.data?.items ?? []).map(({ workflow_id, name }) => ({ value: workflow_id, label: name })),
+              ...(workflows.data ?? []).map((one) => ({ value: one.workflow_id, label: workflowName(one) })),
             ]}
           />
         </Field>

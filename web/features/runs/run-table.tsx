@@ -1,7 +1,7 @@
 import { Activity } from 'lucide-react'
 import type { ReactNode } from 'react'
 import type { ExecutionSummary } from '#sdk/types.generated'
-import { useApi } from '#web/api.ts'
+import { useAll } from '#web/api.ts'
 import { usePeople } from '#web/people.tsx'
 import { StatusBadge } from '#web/ui/badge.tsx'
 import type { Selection } from '#web/ui/selection.tsx'
@@ -14,9 +14,9 @@ import { waitsFor } from './words.ts'
 
 /** Returns a function that gives the name of a workflow, for lists that contain only ids. */
 export function useWorkflowNames(): (workflowId: string | null) => string {
-  const { data } = useApi('listWorkflows', { scope: 'workspace', limit: 200 }, { staleTime: 60_000 })
+  const { data } = useAll('listWorkflows', { scope: 'workspace', limit: 200 }, { staleTime: 60_000 })
   return (id) => {
-    const found = data?.items.find(({ workflow_id }) => workflow_id === id)
+    const found = data?.find(({ workflow_id }) => workflow_id === id)
     if (found) return workflowName(found)
     return id === null ? t('A standalone job') : t('A workflow')
   }

@@ -16,7 +16,7 @@ const words: Record<Waiting['kind'], string> = {
 /** Returns in a word what a waiting execution waits for. */
 export const waitsFor = ({ waiting_for }: Pick<ExecutionSummary, 'waiting_for'>): string => {
   const [first, ...rest] = waiting_for
-  if (!first) return 'Waiting'
+  if (!first) return t('Waiting')
   return rest.length === 0 ? words[first.kind] : `Waiting: ${waiting_for.length} things`
 }
 

@@ -4,6 +4,7 @@ import { Section } from '#web/ui/page.tsx'
 import { Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
+import { translateMessage } from '#web/words/messages.ts'
 
 /** Recent failures, each with its execution. */
 export function RecentErrors({ service }: { service: string }) {
@@ -25,8 +26,8 @@ export function RecentErrors({ service }: { service: string }) {
               {
                 header: 'Error',
                 cell: (row) => (
-                  <span title={row.message}>
-                    <code className="font-mono text-xs">{row.code}</code> {row.message}
+                  <span title={translateMessage(row.message)}>
+                    <code className="font-mono text-xs">{row.code}</code> {translateMessage(row.message)}
                   </span>
                 ),
               },

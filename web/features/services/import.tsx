@@ -5,7 +5,9 @@ import { Step, useAttempt } from '#web/ui/attempt.tsx'
 import { Badge } from '#web/ui/badge.tsx'
 import { Dialog } from '#web/ui/dialog.tsx'
 import { Field, Input, Select } from '#web/ui/field.tsx'
+import { plural } from '#web/ui/format.ts'
 import { toast } from '#web/ui/toast.tsx'
+import { t } from '#web/words/language.ts'
 
 // Imports an OpenAPI document, an MCP server or a piece as a service, after a preview.
 
@@ -37,9 +39,9 @@ function Preview({ found }: { found: ServiceImport }) {
     <div className="flex flex-col gap-3">
       <p>
         <strong>{found.title}</strong> ({found.version})
-        {!found.package && ` at ${found.base_url ?? 'an address that the document does not name'}`}:{' '}
-        {found.actions.length} actions
-        {found.triggers.length > 0 && `, ${found.triggers.length} triggers`}
+        {!found.package && ` at ${found.base_url ?? t('an address that the document does not name')}`}:{' '}
+        {plural(found.actions.length, 'action', 'actions')}
+        {found.triggers.length > 0 && `, ${plural(found.triggers.length, 'trigger', 'triggers')}`}
         {found.skipped > 0 && `, ${found.skipped} left out`}.
       </p>
       {found.package?.holds_secret && (
@@ -47,8 +49,8 @@ function Preview({ found }: { found: ServiceImport }) {
       )}
       {changes && (
         <p>
-          Replaces the service with this name: {changes.added.length} actions are new, {changes.changed.length} change,{' '}
-          {changes.removed.length} are removed.
+          Replaces the service with this name. Actions: {changes.added.length} new, {changes.changed.length} changed,{' '}
+          {changes.removed.length} removed.
         </p>
       )}
       <ul aria-label="Actions" className="flex max-h-72 flex-col gap-1 overflow-y-auto">
@@ -136,7 +138,7 @@ export function ImportDialog({ onClose }: { onClose(): void }) {
         attempt={attempt}
         onBack={found ? () => setFound(null) : undefined}
         onNext={() => void (found ? take() : look())}
-        next={found ? (found.changes ? 'Replace' : 'Import') : 'Preview'}
+        next={found ? (found.changes ? t('Replace') : t('Import')) : t('Preview')}
       >
         {found ? (
           <Preview found={found} />

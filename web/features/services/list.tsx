@@ -1,12 +1,11 @@
-import { Blocks, Plus, Trash2 } from 'lucide-react'
+import { Blocks, Plus } from 'lucide-react'
 import { useState } from 'react'
-import type { ServiceInList } from '#sdk/types.generated'
 import { useChange, useList } from '#web/api.ts'
 import { useRole } from '#web/session.tsx'
 import { Badge } from '#web/ui/badge.tsx'
-import { Button, IconButton } from '#web/ui/button.tsx'
-import { ConfirmDialog } from '#web/ui/confirm.tsx'
+import { Button } from '#web/ui/button.tsx'
 import { ListPage } from '#web/ui/list-page.tsx'
+import { menuColumn, RowMenu } from '#web/ui/row-menu.tsx'
 import { useSearchText } from '#web/ui/search.tsx'
 import { ImportDialog } from './import.tsx'
 import { sources, wordsOf } from './words.ts'
@@ -16,7 +15,6 @@ export function ServicesPage() {
   const search = useSearchText()
   const services = useList('listServices', search.query)
   const [importing, setImporting] = useState(false)
-  const [asked, setAsked] = useState<ServiceInList | null>(null)
   const remove = useChange('deleteService', { stale: ['listServices'], done: 'The service was deleted' })
   return (
     <ListPage
@@ -54,26 +52,27 @@ export function ServicesPage() {
           width: '7rem',
         },
         {
-          header: <span className="sr-only">Delete</span>,
-          cell: (row) =>
-            canWrite &&
-            row.source !== 'built_in' && (
-              <IconButton icon={Trash2} size="small" label={`Delete ${row.title}`} onClick={() => setAsked(row)} />
-            ),
-          width: '4rem',
-          align: 'right',
+          ...menuColumn,
+          cell: (row) => (
+            <RowMenu
+              name={row.title}
+              path={`/services/${row.service}`}
+              removal={
+                canWrite &&
+                row.source !== 'built_in' && {
+                  title: `Delete ${row.title}?`,
+                  consequence:
+                    'Workflows that call it fail from then on. Only the person who imported it and owners of the workspace can delete it.',
+                  action: 'Delete service',
+                  onConfirm: () => remove.mutateAsync({ service: row.service }),
+                }
+              }
+            />
+          ),
         },
       ]}
     >
       {importing && <ImportDialog onClose={() => setImporting(false)} />}
-      <ConfirmDialog
-        open={asked !== null}
-        onClose={() => setAsked(null)}
-        title={`Delete ${asked?.title}?`}
-        consequence="Workflows that call it fail from then on. Only the person who imported it and owners of the workspace can delete it."
-        action="Delete service"
-        onConfirm={() => remove.mutateAsync({ service: asked!.service })}
-      />
     </ListPage>
   )
 }

@@ -8,6 +8,7 @@ import { Button } from '#web/ui/button.tsx'
 import { Facts, Page, Section } from '#web/ui/page.tsx'
 import { SafeLink } from '#web/ui/safe-link.tsx'
 import { Loaded } from '#web/ui/states.tsx'
+import { t } from '#web/words/language.ts'
 import { Accounts } from './accounts.tsx'
 import { Actions, Triggers } from './actions.tsx'
 import { ConnectDialog } from './connect.tsx'
@@ -72,13 +73,15 @@ function ActionsOf({ service }: { service: ServiceDetail }) {
 
 const factsOf = (service: ServiceDetail): [string, ReactNode][] => [
   ['Name in workflows', <code key="name">{service.service}</code>],
-  ['Source', sources[service.source]],
-  ['Credential', service.credential_required ? 'required' : 'not required'],
-  ...(service.base_url === null ? [] : [['Address', <code key="url">{service.base_url}</code>] as [string, ReactNode]]),
+  [t('Source'), sources[service.source]],
+  [t('Credential'), service.credential_required ? t('required') : t('not required')],
+  ...(service.base_url === null
+    ? []
+    : [[t('Address'), <code key="url">{service.base_url}</code>] as [string, ReactNode]]),
   ...(/^https?:/.test(service.reference)
     ? [
         [
-          'Reference',
+          t('Reference'),
           <SafeLink key="reference" to={service.reference} className="inline-flex items-center gap-1 text-accent">
             {new URL(service.reference).host}
             <ExternalLink className="size-3.5" aria-hidden />

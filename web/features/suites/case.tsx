@@ -6,6 +6,7 @@ import { JsonView } from '#web/ui/json-view.tsx'
 import { Card, Page, Section } from '#web/ui/page.tsx'
 import { Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
+import { t } from '#web/words/language.ts'
 import { milliseconds, OutcomeBadge, percent, tokensOf, usageInWords } from './pass-rate.tsx'
 import { Verdicts } from './verdicts.tsx'
 
@@ -58,7 +59,7 @@ export function CasePage() {
   )
 }
 
-const shown = (value: unknown): string => (value === undefined ? 'nothing' : JSON.stringify(value))
+const shown = (value: unknown): string => (value === undefined ? t('nothing') : JSON.stringify(value))
 
 function OneSide({ title, side }: { title: string; side: Side }) {
   return (

@@ -3,6 +3,7 @@ import { ArrowRight } from 'lucide-react'
 import type { SuiteReport } from '#sdk/types.generated'
 import { Section } from '#web/ui/page.tsx'
 import { Table } from '#web/ui/table.tsx'
+import { t } from '#web/words/language.ts'
 import { effectWords, milliseconds, OutcomeBadge, percent, usageInWords } from './pass-rate.tsx'
 
 type Compared = NonNullable<SuiteReport['comparison']>
@@ -86,9 +87,9 @@ function figures(before: Compared, after: SuiteReport): { what: string; before: 
     after: of(after),
   })
   return [
-    row('Effects', ({ effects }) => effectWords[effects]),
-    row('Passed', ({ pass_rate }) => rate(pass_rate)),
-    row('Score', ({ score }) => rate(score)),
+    row(t('Effects'), ({ effects }) => effectWords[effects]),
+    row(t('Passed'), ({ pass_rate }) => rate(pass_rate)),
+    row(t('Score'), ({ score }) => rate(score)),
     row('Models, this run', ({ usage }) => usageInWords(usage)),
     row('Models, recorded', ({ recorded_usage }) => usageInWords(recorded_usage)),
     row('Duration p50', ({ duration_ms }) => milliseconds(duration_ms.p50)),

@@ -1,7 +1,7 @@
 import { Plus, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import type { NewSuite, Suite } from '#sdk/types.generated'
-import { useList } from '#web/api.ts'
+import { useAll } from '#web/api.ts'
 import { Button, IconButton } from '#web/ui/button.tsx'
 import { Field, Form, Input, Select } from '#web/ui/field.tsx'
 import { Card, Section } from '#web/ui/page.tsx'
@@ -28,7 +28,7 @@ export function SuiteForm({
   submit: string
   onSave(body: NewSuite): Promise<unknown>
 }) {
-  const datasets = useList('listDatasets', { limit: 200 })
+  const datasets = useAll('listDatasets', { limit: 200 })
   const inputs = useInputs(workflowId)
   const [datasetId, setDatasetId] = useState(suite?.dataset_id ?? '')
   const [given, setGiven] = useState(() => inputMappingOf(suite?.mapping))

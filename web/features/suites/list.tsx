@@ -16,8 +16,16 @@ type Row = Suite & { workflow: Workflow }
 
 /** Reads the suites of all the user's workflows into one list, because suites belong to workflows. */
 async function readAll(query: { q?: string }, signal: AbortSignal): Promise<Row[]> {
-  const { items } = await api.listWorkflows({ limit: 200 }, { signal })
-  const own = items.filter(({ kind }) => kind === 'user')
+  const own: Workflow[] = []
+  let cursor: string | null = null
+  do {
+    const page: { items: Workflow[]; next_cursor: string | null } = await api.listWorkflows(
+      { limit: 200, ...(cursor && { cursor }) },
+      { signal },
+    )
+    own.push(...page.items.filter(({ kind }) => kind === 'user'))
+    cursor = page.next_cursor
+  } while (cursor !== null)
   const lists = await Promise.all(
     own.map(async (workflow) => {
       const { workflow_id } = workflow

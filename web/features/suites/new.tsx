@@ -1,10 +1,10 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { Lock } from 'lucide-react'
-import { useChange, useList } from '#web/api.ts'
+import { useAll, useChange } from '#web/api.ts'
 import { useRole } from '#web/session.tsx'
 import { Field, Select } from '#web/ui/field.tsx'
 import { Page } from '#web/ui/page.tsx'
-import { Empty, Loaded } from '#web/ui/states.tsx'
+import { Empty, Loaded, Loading } from '#web/ui/states.tsx'
 import { mayRun } from '../workflows/role.ts'
 import { SuiteForm } from './form.tsx'
 
@@ -12,7 +12,7 @@ export function NewSuitePage() {
   const navigate = useNavigate()
   const { userId } = useRole()
   const asked = (useSearch({ strict: false }) as { workflow_id?: string }).workflow_id
-  const workflows = useList('listWorkflows', { limit: 200 })
+  const workflows = useAll('listWorkflows', { limit: 200 })
   const create = useChange('createSuite', {
     stale: ['listSuites'],
     onDone: ({ suite_id }) => void navigate({ to: `/suites/${suite_id}` }),
@@ -22,7 +22,10 @@ export function NewSuitePage() {
       <Loaded of={workflows} what="your workflows">
         {(rows) => {
           const own = rows.filter((one) => one.kind === 'user' && mayRun(one, userId))
-          const workflowId = own.find(({ workflow_id }) => workflow_id === asked)?.workflow_id ?? own[0]?.workflow_id
+          const known = own.find(({ workflow_id }) => workflow_id === asked)
+          // The workflow may be on a page of the list that has not arrived yet.
+          if (asked && !known && !workflows.complete) return <Loading />
+          const workflowId = (known ?? own[0])?.workflow_id
           if (!workflowId) {
             return (
               <Empty icon={Lock} title="You need a workflow first">

@@ -203,7 +203,7 @@ const modelsOf = (row: SuiteOutcome): string =>
 const whyOf = (row: SuiteOutcome): string =>
   row.checks
     .filter(({ passed }) => passed !== true)
-    .map(({ kind, message }) => message ?? t('the check "{0}" failed', [kind]))
+    .map(({ kind, message }) => (message ? translateMessage(message) : t('the check "{0}" failed', [kind])))
     .join('; ')
 
 function Summary({ report }: { report: SuiteReport }) {

@@ -1,5 +1,6 @@
 import { CircleCheck, CircleDashed, CircleX } from 'lucide-react'
 import type { SuiteOutcome } from '#sdk/types.generated'
+import { t } from '#web/words/language.ts'
 import { translateMessage } from '#web/words/messages.ts'
 
 /** Our own text for each kind of check; a kind of a newer service keeps its own name. */
@@ -11,9 +12,9 @@ const kinds: Record<string, string> = {
 }
 
 const looks = {
-  passed: { icon: CircleCheck, colour: 'text-success', word: 'passed' },
-  failed: { icon: CircleX, colour: 'text-danger', word: 'failed' },
-  open: { icon: CircleDashed, colour: 'text-ink-3', word: 'not checked' },
+  passed: { icon: CircleCheck, colour: 'text-success', word: t('passed') },
+  failed: { icon: CircleX, colour: 'text-danger', word: t('failed') },
+  open: { icon: CircleDashed, colour: 'text-ink-3', word: t('not checked') },
 }
 
 /** The result of each check of a suite for one record. */

@@ -10,6 +10,7 @@ import { ListPage } from '#web/ui/list-page.tsx'
 import { menuColumn } from '#web/ui/row-menu.tsx'
 import { useSearchText } from '#web/ui/search.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
+import { t } from '#web/words/language.ts'
 import { TeamMenu } from './row-menu.tsx'
 
 export function TeamsPage() {
@@ -19,7 +20,7 @@ export function TeamsPage() {
   const search = useSearchText()
   const teams = useList('listTeams', search.query)
   const workspaceName = (id: string): string =>
-    workspaces.find(({ workspace_id }) => workspace_id === id)?.name ?? 'another workspace'
+    workspaces.find(({ workspace_id }) => workspace_id === id)?.name ?? t('another workspace')
   const make = canWrite && (
     <Button look="primary" icon={Plus} onClick={() => setMaking(true)}>
       New team

@@ -4,6 +4,7 @@ import { useMe } from '#web/session.tsx'
 import { Button } from '#web/ui/button.tsx'
 import { Field, Select } from '#web/ui/field.tsx'
 import { Card, Section } from '#web/ui/page.tsx'
+import { t } from '#web/words/language.ts'
 import { roleLabel } from '../people/roles.ts'
 
 export type TeamShare = { team_id: string; role: string }
@@ -27,7 +28,7 @@ export function TeamShares({
   const teams = useAll('listTeams', { limit: 200 }, { enabled: workspace?.role !== 'guest' })
   const [adding, setAdding] = useState('')
   const here = (teams.data ?? []).filter(({ workspace_id }) => workspace_id === workspace?.workspace_id)
-  const nameOf = (teamId: string): string => here.find(({ team_id }) => team_id === teamId)?.name ?? 'a team'
+  const nameOf = (teamId: string): string => here.find(({ team_id }) => team_id === teamId)?.name ?? t('a team')
   const others = here.filter(({ team_id }) => !shares.some((share) => share.team_id === team_id))
   if (shares.length === 0 && (!mayManage || here.length === 0)) return null
   return (

@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import type { Template } from '#sdk/types.generated'
-import { useList } from '#web/api.ts'
+import { useAll } from '#web/api.ts'
 import { useRole } from '#web/session.tsx'
 import { Checkbox, Field, Form, Input, Select, Switch, Textarea, withPresent } from '#web/ui/field.tsx'
 import { Card, Section } from '#web/ui/page.tsx'
@@ -47,9 +47,9 @@ export function TemplateForm({
   onSave(body: TemplateBody): Promise<unknown>
 }) {
   const { userId } = useRole()
-  const workflows = useList('listWorkflows', { limit: 200, scope: 'workspace' })
+  const workflows = useAll('listWorkflows', { limit: 200, scope: 'workspace' })
   const [chosen, setChosen] = useState(template?.workflow_ids ?? [])
-  const bases = useList('listKnowledge', { limit: 200 })
+  const bases = useAll('listKnowledge', { limit: 200 })
   const [knowing, setKnowing] = useState(template?.knowledge_ids ?? [])
   const [features, setFeatures] = useState(template?.features ?? { speech: true, transcribe: true, names: false })
   const [ownColour, setOwnColour] = useState(typeof template?.theme.primary === 'string')

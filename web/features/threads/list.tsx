@@ -1,7 +1,7 @@
 import { useNavigate } from '@tanstack/react-router'
 import { MessagesSquare, Plus } from 'lucide-react'
 import { useState } from 'react'
-import { useChange, useList } from '#web/api.ts'
+import { useAll, useChange, useList } from '#web/api.ts'
 import { useRole } from '#web/session.tsx'
 import { Badge } from '#web/ui/badge.tsx'
 import { Button } from '#web/ui/button.tsx'
@@ -12,7 +12,7 @@ import { emptyWith, SearchBar, useSearchText } from '#web/ui/search.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
-import { spokenLanguage } from '#web/words/language.ts'
+import { spokenLanguage, t } from '#web/words/language.ts'
 import { PersonName } from '../people/names.tsx'
 import { roleLabel } from '../people/roles.ts'
 
@@ -21,9 +21,9 @@ export function ThreadsPage() {
   const [making, setMaking] = useState(false)
   const search = useSearchText()
   const threads = useList('listThreads', { limit: 100, ...search.query }, { refetchInterval: 15_000 })
-  const templates = useList('listTemplates', { limit: 200 }, { enabled: !isGuest })
+  const templates = useAll('listTemplates', { limit: 200 }, { enabled: !isGuest })
   const templateName = (id: string): string =>
-    templates.data?.find(({ template_id }) => template_id === id)?.name ?? 'a template'
+    templates.data?.find(({ template_id }) => template_id === id)?.name ?? t('a template')
   const make = canWrite && (
     <Button look="primary" icon={Plus} onClick={() => setMaking(true)}>
       New thread

@@ -9,6 +9,7 @@ import { Button, IconButton } from '#web/ui/button.tsx'
 import { cx } from '#web/ui/cx.ts'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { toast } from '#web/ui/toast.tsx'
+import { t } from '#web/words/language.ts'
 
 const MAX_SPOKEN = 4096
 
@@ -17,12 +18,12 @@ export function Message({ message, threadId }: { message: ThreadMessage; threadI
   const own = message.author?.user_id === userId
   const name =
     message.role === 'assistant'
-      ? 'Assistant'
+      ? t('Assistant')
       : message.role === 'system'
         ? 'Heddle'
         : own
-          ? 'You'
-          : (message.author?.name ?? 'Visitor')
+          ? t('You')
+          : (message.author?.name ?? t('Visitor'))
   if (message.role === 'system') return <li className="text-center text-ink-2">{message.text}</li>
   return (
     <li className={cx('flex max-w-[85%] flex-col gap-1', own ? 'self-end items-end' : 'self-start items-start')}>

@@ -1,11 +1,12 @@
-import { Pencil, Plus, Trash2, Variable as VariableIcon } from 'lucide-react'
+import { Pencil, Plus, Variable as VariableIcon } from 'lucide-react'
 import { useState } from 'react'
 import type { Variable } from '#sdk/types.generated'
 import { useChange, useList } from '#web/api.ts'
 import { useRole } from '#web/session.tsx'
-import { Button, IconButton } from '#web/ui/button.tsx'
-import { ConfirmDialog } from '#web/ui/confirm.tsx'
+import { Button } from '#web/ui/button.tsx'
 import { ListPage } from '#web/ui/list-page.tsx'
+import { MenuItem } from '#web/ui/menu.tsx'
+import { menuColumn, RowMenu } from '#web/ui/row-menu.tsx'
 import { useSearchText } from '#web/ui/search.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { VariableDialog } from './dialog.tsx'
@@ -16,7 +17,6 @@ export function VariablesPage() {
   const search = useSearchText()
   const variables = useList('listVariables', search.query)
   const [editing, setEditing] = useState<Variable | 'new' | null>(null)
-  const [asked, setAsked] = useState<Variable | null>(null)
   const remove = useChange('deleteVariable', { stale: ['listVariables'], done: 'The variable was deleted' })
   const mayChange = (row: Variable): boolean => canWrite && (isOwner || row.created_by === userId)
   const make = canWrite && (
@@ -58,30 +58,29 @@ export function VariablesPage() {
           secondary: true,
         },
         {
-          header: <span className="sr-only">Actions</span>,
+          ...menuColumn,
           cell: (row) =>
             mayChange(row) && (
-              <span className="inline-flex gap-1">
-                <IconButton icon={Pencil} size="small" label={`Change ${row.name}`} onClick={() => setEditing(row)} />
-                <IconButton icon={Trash2} size="small" label={`Delete ${row.name}`} onClick={() => setAsked(row)} />
-              </span>
+              <RowMenu
+                name={row.name}
+                removal={{
+                  title: `Delete ${row.name}?`,
+                  consequence: 'Runs in progress keep its value. Later runs of workflows that read it get no value.',
+                  action: 'Delete variable',
+                  onConfirm: () => remove.mutateAsync({ name: row.name }),
+                }}
+              >
+                <MenuItem icon={Pencil} onSelect={() => setEditing(row)}>
+                  Change…
+                </MenuItem>
+              </RowMenu>
             ),
-          width: '6rem',
-          align: 'right',
         },
       ]}
     >
       {editing !== null && (
         <VariableDialog variable={editing === 'new' ? undefined : editing} onClose={() => setEditing(null)} />
       )}
-      <ConfirmDialog
-        open={asked !== null}
-        onClose={() => setAsked(null)}
-        title={`Delete ${asked?.name}?`}
-        consequence="Runs in progress keep its value. Later runs of workflows that read it get no value."
-        action="Delete variable"
-        onConfirm={() => remove.mutateAsync({ name: asked!.name })}
-      />
     </ListPage>
   )
 }

@@ -72,7 +72,7 @@ function Import({ onClose }: { onClose(): void }) {
       attempt={attempt}
       onBack={converted ? () => setConverted(null) : undefined}
       onNext={() => void (converted ? create(converted) : convert())}
-      next={converted ? 'Create the workflow' : 'Convert'}
+      next={converted ? 'Create the workflow' : t('Convert')}
     >
       {converted ? (
         <Report converted={converted} />

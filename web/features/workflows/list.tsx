@@ -1,7 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { Plus, Workflow as WorkflowIcon } from 'lucide-react'
 import type { Workflow } from '#sdk/types.generated'
-import { useApi, useList } from '#web/api.ts'
+import { useAll, useList } from '#web/api.ts'
 import { usePeople } from '#web/people.tsx'
 import { useRole } from '#web/session.tsx'
 import { Badge, StatusBadge } from '#web/ui/badge.tsx'
@@ -186,8 +186,8 @@ function LastResult({ workflow: { activity } }: { workflow: Workflow }) {
 
 function FilterFields({ filters, onChange }: { filters: Filters; onChange(filters: Filters): void }) {
   const { list: people } = usePeople()
-  const all = useApi('listWorkflows', { scope: 'workspace', limit: 200 }, { staleTime: 60_000 })
-  const tags = [...new Set((all.data?.items ?? []).flatMap((workflow) => workflow.tags))].sort()
+  const all = useAll('listWorkflows', { scope: 'workspace', limit: 200 }, { staleTime: 60_000 })
+  const tags = [...new Set((all.data ?? []).flatMap((workflow) => workflow.tags))].sort()
   const change = (name: keyof Filters, value: string): void => {
     const { [name]: _before, ...rest } = filters
     onChange(value === '' ? rest : { ...rest, [name]: value })

@@ -8,6 +8,7 @@ import { Card, Facts, Section } from '#web/ui/page.tsx'
 import { Loaded } from '#web/ui/states.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { formatDuration } from '#web/ui/time-words.ts'
+import { t } from '#web/words/language.ts'
 import { translateMessage } from '#web/words/messages.ts'
 import { useTriggerNames } from '../services/use-trigger-names.ts'
 import { TriggerDialog } from './trigger-dialog.tsx'
@@ -104,7 +105,7 @@ export function OneTrigger({
 }
 
 const factsOf = (trigger: ServiceTrigger): [string, ReactNode][] => [
-  ['State', trigger.enabled ? 'On' : 'Off: it starts no runs'],
+  [t('State'), trigger.enabled ? t('On') : 'Off: it starts no runs'],
   ...(trigger.kind === 'polling'
     ? ([
         ['Checks every', formatDuration(trigger.every_s * 1000)],
@@ -112,8 +113,8 @@ const factsOf = (trigger: ServiceTrigger): [string, ReactNode][] => [
         ['Last answer', <RelativeTime key="last" at={trigger.last_polled_at} />],
       ] as [string, ReactNode][])
     : ([
-        ['Registered with the service', trigger.registered ? 'yes' : 'no'],
+        ['Registered with the service', trigger.registered ? t('yes') : t('no')],
         ['Last event', <RelativeTime key="last" at={trigger.last_polled_at} />],
       ] as [string, ReactNode][])),
-  ['Last problem', trigger.last_error === null ? 'none' : translateMessage(trigger.last_error)],
+  ['Last problem', trigger.last_error === null ? t('none') : translateMessage(trigger.last_error)],
 ]

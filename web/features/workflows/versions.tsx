@@ -71,7 +71,7 @@ function Versions({ workflow, role }: { workflow: Workflow; role: WorkflowRole }
               {
                 header: <span className="sr-only">Actions</span>,
                 // The comparison, which needs a canvas, is hidden on a narrow screen.
-                width: 'min(27rem, 50vw)',
+                width: 'min(27rem, 68vw)',
                 align: 'right',
                 cell: (row) => (
                   <span className="inline-flex gap-1">

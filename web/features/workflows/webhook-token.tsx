@@ -4,6 +4,7 @@ import { useApi, useChange } from '#web/api.ts'
 import { Field, Form, Input, Select } from '#web/ui/field.tsx'
 import { Section } from '#web/ui/page.tsx'
 import { Loaded } from '#web/ui/states.tsx'
+import { t } from '#web/words/language.ts'
 import type { WorkflowRole } from './role.ts'
 import { About, Deliveries } from './webhook-parts.tsx'
 import { WorkflowPage } from './workflow-page.tsx'
@@ -68,7 +69,7 @@ function Options({ token }: { token: WebhookToken }) {
           <Select
             defaultValue={token.challenge ?? ''}
             options={options(
-              ['', 'Nobody'],
+              ['', t('Nobody')],
               ['slack', 'Slack'],
               ['meta', 'Meta'],
               ['microsoft', 'Microsoft'],
