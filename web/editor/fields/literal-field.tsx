@@ -8,6 +8,7 @@ import { completeCode, completeJsonata, inputPlace, jsonataSignature } from '../
 import { ChoiceField } from '../services/choices.tsx'
 import { AnyField } from './any-field.tsx'
 import { CasesField } from './cases-field.tsx'
+import { choiceTitle } from './choice-titles.ts'
 import { FieldsField } from './fields-field.tsx'
 import { IdField } from './id-field.tsx'
 import { NumberInput, SelectInput, TextArea, TextInput } from './inputs.tsx'
@@ -33,7 +34,8 @@ const languages: Record<string, Language> = {
 const titleOf = (schema: JsonObject, choice: Json): string => {
   const titles = schema['x-titles']
   const title = isObject(titles) && typeof choice === 'string' ? titles[choice] : undefined
-  return typeof title === 'string' ? title : String(choice)
+  if (typeof title === 'string') return title
+  return choiceTitle(Array.isArray(schema.enum) ? schema.enum : [], choice) ?? String(choice)
 }
 
 /** The control for a literal value. */
