@@ -61,7 +61,7 @@ describe.skipIf(noBrowser)('large data', () => {
 
     await page.goto('/budgets')
     await page.getByRole('button', { name: 'New budget' }).first().click()
-    await page.getByRole('dialog').getByLabel('For').selectOption('The oldest')
+    await page.getByRole('dialog').getByLabel('For', { exact: true }).selectOption('The oldest')
     await page.keyboard.press('Escape')
     await navigateTo(page, '/alerts')
     await page.getByRole('button', { name: 'New alert rule' }).first().click()

@@ -82,6 +82,10 @@ describe.skipIf(noBrowser)('lists', { timeout: 90_000 }, () => {
       await page.getByRole('button', { name: 'Actions for REGION' }).click()
       await page.getByRole('menuitem', { name: item }).click()
     }
+    // A dialog gives the focus back, also if one of its fields takes it by itself.
+    await page.getByRole('button', { name: 'New variable' }).click()
+    await page.getByRole('dialog').getByLabel('Name').press('Escape')
+    await page.locator('button:focus', { hasText: 'New variable' }).waitFor()
     await choose('Change…')
     const dialog = page.getByRole('dialog', { name: 'Change REGION' })
     await dialog.getByLabel('Value').fill('us')

@@ -3,6 +3,7 @@ import { X } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { IconButton } from './button.tsx'
 import { cx } from './cx.ts'
+import { useFinalFocus } from './final-focus.ts'
 import { useSaveKey } from './save-key.ts'
 
 export type DialogProps = {
@@ -23,12 +24,14 @@ const widths = { small: 'max-w-md', medium: 'max-w-xl', large: 'max-w-4xl' }
 
 export function Dialog({ open, onClose, title, description, children, size = 'small', onSaveKey }: DialogProps) {
   const onKeyDown = useSaveKey(onClose, onSaveKey)
+  const finalFocus = useFinalFocus(open)
   return (
     <Base.Root open={open} onOpenChange={(next) => !next && onClose()}>
       <Base.Portal>
         <Base.Backdrop className="fixed inset-0 z-40 bg-[#000]/40" />
         <Base.Popup
           onKeyDown={onKeyDown}
+          finalFocus={finalFocus}
           className={cx(
             'fixed top-1/2 left-1/2 z-50 flex max-h-[min(90dvh,56rem)] w-[calc(100vw-2rem)] -translate-x-1/2 -translate-y-1/2 flex-col rounded-lg border border-line bg-raised shadow-raised',
             widths[size],

@@ -3,15 +3,20 @@ import { Search } from 'lucide-react'
 import { type KeyboardEvent, useId, useState } from 'react'
 import type { Person } from '#web/session.tsx'
 import { cx } from '#web/ui/cx.ts'
+import { useFinalFocus } from '#web/ui/final-focus.ts'
 import { useEntries } from './entries.ts'
 import type { Entry } from './entry.ts'
 
 export function PaletteDialog({ me, onClose, onGo }: { me: Person; onClose(): void; onGo(to: string): void }) {
+  const finalFocus = useFinalFocus(true)
   return (
     <Dialog.Root open onOpenChange={(open) => !open && onClose()}>
       <Dialog.Portal>
         <Dialog.Backdrop className="fixed inset-0 z-60 bg-[#000]/25" />
-        <Dialog.Popup className="fixed top-[12vh] left-1/2 z-60 flex max-h-[70vh] w-[min(38rem,calc(100vw-2rem))] -translate-x-1/2 flex-col overflow-hidden rounded-lg border border-line bg-raised shadow-raised outline-none">
+        <Dialog.Popup
+          finalFocus={finalFocus}
+          className="fixed top-[12vh] left-1/2 z-60 flex max-h-[70vh] w-[min(38rem,calc(100vw-2rem))] -translate-x-1/2 flex-col overflow-hidden rounded-lg border border-line bg-raised shadow-raised outline-none"
+        >
           <Dialog.Title className="sr-only">Find anything</Dialog.Title>
           <Finder me={me} onClose={onClose} onGo={onGo} />
         </Dialog.Popup>
