@@ -49,7 +49,7 @@ function PageHeader({
       {crumbs.length > 0 && (
         <nav aria-label="Breadcrumb" className="mb-1 flex items-center gap-1 text-xs text-ink-2">
           {crumbs.map((crumb, index) => (
-            <span key={crumb.to} className="flex min-w-0 items-center gap-1">
+            <span key={crumb.to} className={cx('flex items-center gap-1', index === 0 ? 'shrink-0' : 'min-w-0')}>
               {index > 0 && <ChevronRight aria-hidden className="size-3 shrink-0" />}
               <Link to={crumb.to} className="truncate hover:text-ink hover:underline">
                 {crumb.label}
@@ -120,7 +120,7 @@ export const FactRow = ({ facts }: { facts: [label: string, value: ReactNode][] 
     {facts.map(([label, value]) => (
       <div key={label}>
         <dt className="text-xs text-ink-2">{label}</dt>
-        <dd className="mt-0.5 max-w-72 break-words first-letter:uppercase">{value}</dd>
+        <dd className="mt-0.5 max-w-72 break-words not-has-[code]:first-letter:uppercase">{value}</dd>
       </div>
     ))}
   </dl>

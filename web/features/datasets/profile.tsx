@@ -44,7 +44,9 @@ function Profile({ dataset }: { dataset: Dataset }) {
           <p className="mb-4 text-ink-2">
             {rows.length < dataset.record_count
               ? `Values of the first ${formatNumber(rows.length)} records; types and missing values of all ${formatNumber(dataset.record_count)}.`
-              : `Based on all ${formatNumber(dataset.record_count)} records.`}
+              : dataset.record_count === 1
+                ? 'Based on its only record.'
+                : `Based on all ${formatNumber(dataset.record_count)} records.`}
             {dataset.columns.length > SHOWN_COLUMNS &&
               ` The first ${SHOWN_COLUMNS} of ${dataset.columns.length} columns.`}
           </p>
