@@ -143,8 +143,10 @@ export function textsIn(file: string, source: string): Found[] {
         return
       case 'TSAsExpression':
       case 'TSSatisfiesExpression':
-        // A list of words that defines a type is read by the program.
-        walk(node.expression as Ast, place)
+      case 'JSXExpressionContainer':
+      case 'ParenthesizedExpression':
+      case 'SpreadElement':
+        walk((node.expression ?? node.argument) as Ast, place)
         return
       case 'JSXText': {
         const { text } = shownBetween(withEntities(String(node.raw ?? node.value)))
@@ -165,13 +167,6 @@ export function textsIn(file: string, source: string): Found[] {
         else walk(value, { shown })
         return
       }
-      case 'JSXExpressionContainer':
-      case 'ParenthesizedExpression':
-        walk(node.expression as Ast, place)
-        return
-      case 'SpreadElement':
-        walk(node.argument as Ast, place)
-        return
       case 'JSXElement':
       case 'JSXFragment': {
         const opening = node.openingElement as Ast | undefined
@@ -226,8 +221,7 @@ export function textsIn(file: string, source: string): Found[] {
         return
       }
       case 'VariableDeclarator':
-        // A pattern has default values: `const { submit = 'Send' } = props`.
-        if ((node.id as Ast).type === 'ObjectPattern') walk(node.id as Ast, { shown: false })
+        walk(node.id as Ast, { shown: false }) // a pattern has default values: `const { submit = 'Send' } = props`
         if (node.init) walk(node.init as Ast, { shown: SHOWN.has(nameOf(node.id as Ast)) })
         return
       case 'AssignmentPattern':
