@@ -1,5 +1,5 @@
 -- Printed by `npm run generate` from the migrations, for new databases. Change the schema with a migration.
--- PostgreSQL 18, 127 migrations, sha256 0cf030db090e0cc4fc8974eb32d60a1bfe7789ba23c10e1c0e8aa33a124abd1e
+-- PostgreSQL 18, 128 migrations, sha256 6eedbe402f7659b907336f9de6a548765171bb5d09bf2172ae1aca3776588a26
 
 set local check_function_bodies = off;
 set local search_path = public, pg_temp;
@@ -3727,13 +3727,15 @@ begin
       select from executions where workspace_id = v_workspace and status = 'running' limit p_workspace_limit) as running;
     v_chosen := '{}';
     for v_one in
-      select execution_id, workflow_id, crashes, max_concurrency, held, place, stage, started_at from executions
+      select execution_id, workflow_id, crashes, max_concurrency, held, place, stage, started_at,
+          started_at + timeout_s * interval '1 second' as deadline from executions
         where workspace_id = v_workspace and status = 'queued' and v_suspects + engine.suspicion(crashes) <= p_suspects
         order by due_at limit greatest(0, least(v_room, p_per_workspace, p_total - v_taken)) for no key update skip locked
     loop
       if (v_one.held = false or (v_one.held is null and v_one.max_concurrency is not null and v_one.workflow_id is not null))
-          and not exists (select from inbox i where i.execution_id = v_one.execution_id and i.key = 'cancel') then
-        update executions e set status = 'waiting', due_at = null, held = false,
+          and not exists (select from inbox i where i.execution_id = v_one.execution_id and i.key = 'cancel')
+          and not coalesce(v_one.deadline <= now(), false) then
+        update executions e set status = 'waiting', due_at = v_one.deadline, held = false,
             stage = case when v_one.started_at is not null then 'again' when v_one.stage = 'later' then 'enter' else 'arrive' end,
             gate = case when v_one.started_at is not null then coalesce(e.place, e.workflow_id)
               else '00000000-0000-0000-0000-000000000000' end,

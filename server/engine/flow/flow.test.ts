@@ -181,6 +181,24 @@ describe('concurrency', () => {
     await letGo(second)
   })
 
+  test('ends an execution at its timeout, even if it needs a place again and none is free', async () => {
+    const { run } = await withRules({ max_concurrency: 1 }, asking)
+    const [answered, asked] = [await run({}, { timeoutS: 3600 }), await run({}, { timeoutS: 3600 })]
+    for (const id of [answered, asked]) await asks(id)
+    const other = await run()
+    await asks(other)
+    await answer(other)
+    await isOpen(other)
+    await answer(answered)
+    await waitsFor(answered, 'concurrency')
+    const anHourPasses = `update executions set started_at = started_at - interval '1 hour', due_at = due_at - interval '1 hour'
+      where execution_id = any ($1) and status = 'waiting'`
+    await bench.db.engine((tx) => tx.rows(anHourPasses, [[answered, asked]]))
+    for (const id of [answered, asked]) await becomes(id, 'timed_out')
+    expect(begun.has(answered)).toBe(false)
+    await letGo(other)
+  })
+
   test('applies a higher limit and the removal of a limit to executions that already wait', async () => {
     const { run, workflowId } = await withRules({ concurrency: { limit: 1, count: 'live' } })
     const ids = [await run(), await run(), await run(), await run()]
