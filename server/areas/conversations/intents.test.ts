@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { findIntent } from './intents.ts'
+import { findIntent, isNoWish } from './intents.ts'
 
 const words = (count: number, letters: string): string =>
   Array.from(
@@ -18,6 +18,15 @@ test('long descriptions that are nearly alike do not take long', () => {
   expect(findIntent(words(300, 'klmnopqrst'), choices, [])).toEqual({ kind: 'none' })
   const { user, system } = process.threadCpuUsage(before)
   // Without the limit on the effort it took more than ten seconds.
+  expect((user + system) / 1000).toBeLessThan(2000)
+})
+
+test('a long number is not searched for a negation from each digit', () => {
+  expect([isNoWish("I don't want coffee"), isNoWish('coffee for 12 people')]).toEqual([true, false])
+  const before = process.threadCpuUsage()
+  expect(isNoWish(`coffee ${'1'.repeat(100_000)}`)).toBe(false)
+  const { user, system } = process.threadCpuUsage(before)
+  // It took 16 s.
   expect((user + system) / 1000).toBeLessThan(2000)
 })
 
