@@ -5,27 +5,27 @@ import { readGateRecords } from '#areas/approvals/record'
 import { budgetRoutes } from '#areas/budgets/routes'
 import { commentRoutes } from '#areas/comments/routes'
 import { companyRoutes } from '#areas/companies/routes'
-import { accessLevelInCompany, makeCompanies } from '#areas/companies/service'
+import { accessLevelInCompany } from '#areas/companies/service'
 import { conversationFeed } from '#areas/inbox/feed'
 import { insightRoutes } from '#areas/insights/routes'
 import { mcpRoutes } from '#areas/mcp/routes'
 import { notificationFeed } from '#areas/notifications/feed'
 import { notificationRoutes } from '#areas/notifications/routes'
-import { accessLevelInNotification, makeNotifications } from '#areas/notifications/service'
+import { accessLevelInNotification } from '#areas/notifications/service'
 import { oauthRoutes } from '#areas/oauth/routes'
 import { addEngineFigures } from '#areas/operations/figures'
 import { keyRotationRoutes } from '#areas/operations/key-rotation'
 import { operationRoutes } from '#areas/operations/routes'
 import { tenantRoutes } from '#areas/operations/workspaces'
 import { presenceRoutes } from '#areas/presence/routes'
-import { accessLevelInPresence, makePresence } from '#areas/presence/service'
+import { accessLevelInPresence } from '#areas/presence/service'
 import { receiptRoutes } from '#areas/receipts/routes'
 import { makeSigner } from '#areas/receipts/sign'
 import { stateRoutes } from '#areas/state/routes'
 import { subscriptionRoutes } from '#areas/subscriptions/routes'
-import { accessLevelInSubscription, makeSubscriptions } from '#areas/subscriptions/service'
+import { accessLevelInSubscription } from '#areas/subscriptions/service'
 import { teamRoutes } from '#areas/teams/routes'
-import { accessLevelInTeam, makeTeams } from '#areas/teams/service'
+import { accessLevelInTeam } from '#areas/teams/service'
 import { variableRoutes } from '#areas/variables/routes'
 import { viewRoutes } from '#areas/views/routes'
 import { addWidget } from '#areas/widget/routes'
@@ -177,11 +177,11 @@ function kernelOf(options: AppOptions, areas: Areas, identifier: Identifier, met
 function routesOf(options: AppOptions, areas: Areas): AnyRoute[] {
   return [
     ...areas.identity.routes,
-    ...companyRoutes(makeCompanies()),
-    ...teamRoutes(makeTeams()),
-    ...subscriptionRoutes(makeSubscriptions()),
-    ...notificationRoutes(makeNotifications()),
-    ...presenceRoutes(makePresence()),
+    ...companyRoutes(),
+    ...teamRoutes(),
+    ...subscriptionRoutes(),
+    ...notificationRoutes(),
+    ...presenceRoutes(),
     ...areas.workflows.routes,
     ...areas.reaching.routes,
     ...areas.payments.routes,

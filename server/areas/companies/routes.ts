@@ -2,9 +2,9 @@ import { member, owner, signedIn, viewer } from '#platform/access/rules'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { page } from '#platform/http/schema'
 import { Company, CompanyPatch, companyList, ListedCompany, NewCompany } from './schema.ts'
-import type { Companies } from './service.ts'
+import * as companies from './service.ts'
 
-export const companyRoutes = (companies: Companies): AnyRoute[] =>
+export const companyRoutes = (): AnyRoute[] =>
   routes(
     'Companies',
     {

@@ -20,56 +20,50 @@ export const accessLevelInCompany: FindAccessLevel = async (ctx, companyId) => {
   return rights && (rights.owns ? 'owner' : 'viewer')
 }
 
-export function makeCompanies() {
-  const audit = (ctx: Context, action: string, { company_id, name }: Pick<Company, 'company_id' | 'name'>) =>
-    recordAudit(ctx, ctx.tx, { action, subject: toWire('co', company_id), workspaceId: null, data: { name } })
+const audit = (ctx: Context, action: string, { company_id, name }: Pick<Company, 'company_id' | 'name'>) =>
+  recordAudit(ctx, ctx.tx, { action, subject: toWire('co', company_id), workspaceId: null, data: { name } })
 
-  const getCompany = async (ctx: Context, { company_id }: ById): Promise<Company> => {
-    const company = await store.findCompany(ctx.tx, company_id)
-    if (!company) throw problem('not_found')
-    return company
-  }
+export const getCompany = async (ctx: Context, { company_id }: ById): Promise<Company> => {
+  const company = await store.findCompany(ctx.tx, company_id)
+  if (!company) throw problem('not_found')
+  return company
+}
 
-  return {
-    listCompanies: (ctx: Context, asked: ListInput) =>
-      ctx.person.operator
-        ? listAsOperator(ctx, 'companies', (tx) => store.listAllCompanies(tx, asked))
-        : store.listOwnCompanies(ctx.tx, ctx.person.user_id, asked),
+export const listCompanies = (ctx: Context, asked: ListInput) =>
+  ctx.person.operator
+    ? listAsOperator(ctx, 'companies', (tx) => store.listAllCompanies(tx, asked))
+    : store.listOwnCompanies(ctx.tx, ctx.person.user_id, asked)
 
-    async createCompany(ctx: Context, input: z.output<typeof NewCompany>): Promise<Company> {
-      requireUnbound(ctx)
-      const company = await store.insertCompany(ctx.tx, {
-        company_id: newId(),
-        org_id: ctx.person.org_id,
-        owner_id: ctx.person.user_id,
-        name: input.name,
-        metadata: input.metadata ?? {},
-      })
-      await audit(ctx, 'company.created', company)
-      return company
-    },
+export async function createCompany(ctx: Context, input: z.output<typeof NewCompany>): Promise<Company> {
+  requireUnbound(ctx)
+  const company = await store.insertCompany(ctx.tx, {
+    company_id: newId(),
+    org_id: ctx.person.org_id,
+    owner_id: ctx.person.user_id,
+    name: input.name,
+    metadata: input.metadata ?? {},
+  })
+  await audit(ctx, 'company.created', company)
+  return company
+}
 
-    getCompany,
+export async function updateCompany(
+  ctx: Context,
+  { company_id, ...patch }: ById & z.output<typeof CompanyPatch>,
+): Promise<Company> {
+  const company = await store.updateCompany(ctx.tx, company_id, patch)
+  await audit(ctx, 'company.updated', company)
+  return company
+}
 
-    async updateCompany(
-      ctx: Context,
-      { company_id, ...patch }: ById & z.output<typeof CompanyPatch>,
-    ): Promise<Company> {
-      const company = await store.updateCompany(ctx.tx, company_id, patch)
-      await audit(ctx, 'company.updated', company)
-      return company
-    },
-
-    async deleteCompany(ctx: Context, { company_id }: ById): Promise<void> {
-      const company = await getCompany(ctx, { company_id })
-      await audit(ctx, 'company.deleted', company)
-      try {
-        await store.deleteCompany(ctx.tx, company_id)
-      } catch (error) {
-        if (isForeignKeyViolation(error)) throw problem('not_empty', 'Delete the workspaces of the company first.')
-        throw error
-      }
-    },
+export async function deleteCompany(ctx: Context, { company_id }: ById): Promise<void> {
+  const company = await getCompany(ctx, { company_id })
+  await audit(ctx, 'company.deleted', company)
+  try {
+    await store.deleteCompany(ctx.tx, company_id)
+  } catch (error) {
+    if (isForeignKeyViolation(error)) throw problem('not_empty', 'Delete the workspaces of the company first.')
+    throw error
   }
 }
 
@@ -86,5 +80,3 @@ export const reassignCompany: OnMemberRemoved = async (tx, { workspaceId, userId
     to: [passed.owner_id],
   })
 }
-
-export type Companies = ReturnType<typeof makeCompanies>

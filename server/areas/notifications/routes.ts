@@ -11,9 +11,9 @@ import {
   NotificationPatch,
   notificationQuery,
 } from './schema.ts'
-import { deleteNotifications, type Notifications, readNotifications } from './service.ts'
+import * as notifications from './service.ts'
 
-export const notificationRoutes = (notifications: Notifications): AnyRoute[] =>
+export const notificationRoutes = (): AnyRoute[] =>
   routes(
     'Notifications',
     {
@@ -50,7 +50,7 @@ export const notificationRoutes = (notifications: Notifications): AnyRoute[] =>
         answer: Changed,
         extension: true,
         examples: { body: {} },
-        run: readNotifications,
+        run: notifications.readNotifications,
       },
       deleteNotifications: {
         summary: "Delete several of the caller's notifications, or all that have been read",
@@ -58,7 +58,7 @@ export const notificationRoutes = (notifications: Notifications): AnyRoute[] =>
         answer: Changed,
         extension: true,
         examples: { body: { all_read: true } },
-        run: deleteNotifications,
+        run: notifications.deleteNotifications,
       },
       getNotification: {
         summary: "One of the caller's own",

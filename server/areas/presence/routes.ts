@@ -2,9 +2,9 @@ import { owner, signedIn, viewer } from '#platform/access/rules'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { page } from '#platform/http/schema'
 import { Colleague, colleagueList, ListedPresence, Presence, presenceList, RecordPresence } from './schema.ts'
-import type { PresenceVerbs } from './service.ts'
+import * as presence from './service.ts'
 
-export const presenceRoutes = (presence: PresenceVerbs): AnyRoute[] =>
+export const presenceRoutes = (): AnyRoute[] =>
   routes(
     'Presence',
     {

@@ -2,9 +2,9 @@ import { owner, signedIn, viewer, workspaceOwner } from '#platform/access/rules'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { page } from '#platform/http/schema'
 import { ListedSubscription, NewSubscription, Subscription, SubscriptionPatch, subscriptionList } from './schema.ts'
-import type { Subscriptions } from './service.ts'
+import * as subscriptions from './service.ts'
 
-export const subscriptionRoutes = (subscriptions: Subscriptions): AnyRoute[] =>
+export const subscriptionRoutes = (): AnyRoute[] =>
   routes(
     'Subscriptions',
     {

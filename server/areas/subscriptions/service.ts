@@ -18,35 +18,29 @@ export const accessLevelInSubscription: FindAccessLevel = async (ctx, subscripti
   return role === 'guest' ? undefined : role
 }
 
-export function makeSubscriptions() {
-  const getSubscription = async (ctx: Context, { subscription_id }: ById): Promise<Subscription> => {
-    const subscription = await store.findSubscription(ctx.tx, subscription_id)
-    if (!subscription) throw problem('not_found')
-    return subscription
-  }
+export const getSubscription = async (ctx: Context, { subscription_id }: ById): Promise<Subscription> => {
+  const subscription = await store.findSubscription(ctx.tx, subscription_id)
+  if (!subscription) throw problem('not_found')
+  return subscription
+}
 
-  return {
-    getSubscription,
+export const listSubscriptions = (ctx: Context, asked: ListInput) =>
+  ctx.person.operator
+    ? listAsOperator(ctx, 'subscriptions', (tx) => store.listAllSubscriptions(tx, asked))
+    : store.listSubscriptions(ctx.tx, ctx.person.user_id, asked)
 
-    listSubscriptions: (ctx: Context, asked: ListInput) =>
-      ctx.person.operator
-        ? listAsOperator(ctx, 'subscriptions', (tx) => store.listAllSubscriptions(tx, asked))
-        : store.listSubscriptions(ctx.tx, ctx.person.user_id, asked),
+export async function createSubscription(ctx: Context, input: z.output<typeof NewSubscription>): Promise<Subscription> {
+  const row = { subscription_id: newId(), ...input }
+  return checkTimes(await store.insertSubscription(ctx.tx, ctx.workspace.workspace_id, row))
+}
 
-    async createSubscription(ctx: Context, input: z.output<typeof NewSubscription>): Promise<Subscription> {
-      const row = { subscription_id: newId(), ...input }
-      return checkTimes(await store.insertSubscription(ctx.tx, ctx.workspace.workspace_id, row))
-    },
+export const updateSubscription = async (
+  ctx: Context,
+  { subscription_id, ...patch }: ById & z.output<typeof SubscriptionPatch>,
+): Promise<Subscription> => checkTimes(await store.updateSubscription(ctx.tx, subscription_id, patch))
 
-    updateSubscription: async (
-      ctx: Context,
-      { subscription_id, ...patch }: ById & z.output<typeof SubscriptionPatch>,
-    ): Promise<Subscription> => checkTimes(await store.updateSubscription(ctx.tx, subscription_id, patch)),
-
-    async deleteSubscription(ctx: Context, { subscription_id }: ById): Promise<void> {
-      await store.deleteSubscription(ctx.tx, subscription_id)
-    },
-  }
+export async function deleteSubscription(ctx: Context, { subscription_id }: ById): Promise<void> {
+  await store.deleteSubscription(ctx.tx, subscription_id)
 }
 
 /** Checks the resulting row: each time may come from the request, the stored row or the clock. */
@@ -56,5 +50,3 @@ function checkTimes(subscription: Subscription): Subscription {
     throw invalid([{ path: '/ends_at', message: 'must be later than starts_at' }])
   return subscription
 }
-
-export type Subscriptions = ReturnType<typeof makeSubscriptions>

@@ -2,9 +2,9 @@ import { member, orOneself, owner, signedIn, viewer } from '#platform/access/rul
 import { type AnyRoute, routes } from '#platform/http/route'
 import { page } from '#platform/http/schema'
 import { AddUsers, ListedTeam, NewTeam, Team, TeamPatch, teamList } from './schema.ts'
-import type { Teams } from './service.ts'
+import * as teams from './service.ts'
 
-export const teamRoutes = (teams: Teams): AnyRoute[] =>
+export const teamRoutes = (): AnyRoute[] =>
   routes(
     'Teams',
     {
