@@ -1,5 +1,5 @@
 -- Printed by `npm run generate` from the migrations, for new databases. Change the schema with a migration.
--- PostgreSQL 18, 128 migrations, sha256 6eedbe402f7659b907336f9de6a548765171bb5d09bf2172ae1aca3776588a26
+-- PostgreSQL 18, 129 migrations, sha256 c50fad874ad05d0286563d069b6d853338aef6e5b66a50854c82e0a3ca8b335d
 
 set local check_function_bodies = off;
 set local search_path = public, pg_temp;
@@ -4665,7 +4665,8 @@ begin
     where n.workspace_id = workspace and n.matter = any (matters) and n.resolved_at is null and (only_user is null or n.user_id = only_user)
     order by n.user_id, n.notification_id for update loop
     update notifications set resolved_at = now(), read_at = coalesce(read_at, now()),
-        data = data || jsonb_build_object('resolution', settle_matters.outcome, 'resolved_at', to_jsonb(now()))
+        data = data || jsonb_build_object('resolution', settle_matters.outcome,
+          'resolved_at', to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
       where notification_id = one.notification_id;
     perform append_feed(one.user_id, 'notification.updated', jsonb_build_object('notification_id', one.notification_id));
     return next one.user_id;

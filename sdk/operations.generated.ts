@@ -108,6 +108,8 @@ import type {
   ListedTeam,
   LogEntry,
   MarkRead,
+  McpMessage,
+  McpReply,
   Me,
   ModelPrices,
   NewAlertRule,
@@ -132,8 +134,10 @@ import type {
   Notification,
   NotificationPreferences,
   NotificationsChanged,
+  OAuthClient,
   OAuthClientMetadata,
   OAuthGrant,
+  OAuthTokens,
   OddsOfDay,
   OidcProviders,
   OpeningHours,
@@ -476,7 +480,7 @@ export type Operations = {
   /** Webhook tokens, without their secrets */
   listWebhookTokens: { input: { workflow_id: string; limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "name" | "-name" | "last_used_at" | "-last_used_at"; created_after?: string; created_before?: string; enabled?: "true" | "false" }; answer: { items: Array<WebhookToken>; next_cursor: string | null }; required: true }
   /** Create a webhook token; `token` is shown this once */
-  createWebhookToken: { input: { workflow_id: string } & { name?: string | null; expires_at?: string | null; auth?: { kind: "bearer" } | { kind: "url" } | { kind: "basic"; username?: string } | { kind: "hmac"; preset: "github" | "stripe" | "slack" | "shopify" | "standard" | "custom"; header?: string; algorithm?: "sha1" | "sha256" | "sha512"; encoding?: "hex" | "base64"; prefix?: string; tolerance_s?: number }; secret?: string; methods?: Array<"GET" | "POST" | "PUT" | "PATCH" | "DELETE">; input?: "body" | "request"; respond?: "accepted" | "result" | "node"; respond_timeout_s?: number; challenge?: "slack" | "meta" | "microsoft" | "dropbox" | null; dedupe?: { from: string | { $cel: string }; window_s?: number } | null }; answer: WebhookTokenMade; required: true }
+  createWebhookToken: { input: { workflow_id: string } & { name?: string | null; expires_at?: string | null; auth?: { kind: "bearer" } | { kind: "url" } | { kind: "basic"; username?: string } | { kind: "hmac"; preset: "github" | "stripe" | "slack" | "shopify" | "standard" | "custom"; header?: string; algorithm?: "sha1" | "sha256" | "sha512"; encoding?: "hex" | "base64"; prefix?: string; tolerance_s?: number } | "bearer" | "url" | "basic"; secret?: string; methods?: Array<"GET" | "POST" | "PUT" | "PATCH" | "DELETE">; input?: "body" | "request"; respond?: "accepted" | "result" | "node"; respond_timeout_s?: number; challenge?: "slack" | "meta" | "microsoft" | "dropbox" | null; dedupe?: { from: string | { $cel: string }; window_s?: number } | null }; answer: WebhookTokenMade; required: true }
   /** One webhook token, without its secret */
   getWebhookToken: { input: { workflow_id: string; token_id: string }; answer: WebhookToken; required: true }
   /** Rename, enable or disable a webhook token; change its secret or how it is called */
@@ -538,7 +542,7 @@ export type Operations = {
   /** A ticket for the socket that shows the execution live; valid for 30 seconds and one connection */
   createWorkflowTicket: { input: { execution_id: string }; answer: Ticket; required: true }
   /** An output that is too large to be included in the execution */
-  readExecutionBlob: { input: { execution_id: string; sha256: string }; answer: Blob; required: true }
+  readExecutionBlob: { input: { execution_id: string; sha256: string }; answer: unknown; required: true }
   /** Cancel or retry all executions that a filter finds */
   startBulk: { input: { action: "cancel" | "retry"; filter: { execution_ids?: Array<string>; workflow_id?: string; status?: Array<"queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled" | "timed_out">; trigger?: Array<"user" | "webhook" | "embed" | "schedule" | "job" | "channel" | "workflow" | "event" | "system" | "trial">; error_code?: string; tag?: string; from?: string; to?: string }; from?: string; version?: "same" | "active" }; answer: ExecutionBulk; required: true }
   /** The progress of a bulk cancellation or retry */
@@ -562,17 +566,17 @@ export type Operations = {
   /** The last calls of a webhook token, and why any was refused */
   listWebhookDeliveries: { input: { workflow_id: string; token_id: string; limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at"; created_after?: string; created_before?: string; code?: string; execution_id?: string }; answer: { items: Array<WebhookDelivery>; next_cursor: string | null }; required: true }
   /** The address at which a sender calls a webhook token by GET */
-  receiveByGet: { input: { token_or_id: string }; answer: Blob; required: true }
+  receiveByGet: { input: { token_or_id: string }; answer: unknown; required: true }
   /** The address at which a sender calls a webhook token by POST */
-  receiveByPost: { input: { token_or_id: string } & { body?: unknown }; answer: Blob; required: true }
+  receiveByPost: { input: { token_or_id: string } & { body?: unknown }; answer: unknown; required: true }
   /** The address at which a sender calls a webhook token by PUT */
-  receiveByPut: { input: { token_or_id: string } & { body?: unknown }; answer: Blob; required: true }
+  receiveByPut: { input: { token_or_id: string } & { body?: unknown }; answer: unknown; required: true }
   /** The address at which a sender calls a webhook token by PATCH */
-  receiveByPatch: { input: { token_or_id: string } & { body?: unknown }; answer: Blob; required: true }
+  receiveByPatch: { input: { token_or_id: string } & { body?: unknown }; answer: unknown; required: true }
   /** The address at which a sender calls a webhook token by DELETE */
-  receiveByDelete: { input: { token_or_id: string } & { body?: unknown }; answer: Blob; required: true }
+  receiveByDelete: { input: { token_or_id: string } & { body?: unknown }; answer: unknown; required: true }
   /** Results of any size of an execution that this token started */
-  readWebhookResults: { input: { workflow_id: string; execution_id: string }; answer: Blob; required: true }
+  readWebhookResults: { input: { workflow_id: string; execution_id: string }; answer: unknown; required: true }
   /** Send an event to the workspace */
   sendEvent: { input: { key?: string; name?: string; data?: unknown; event_id?: string; keep_s?: number }; answer: EventTaken; required: false }
   /** Continue a waiting node from outside */
@@ -814,7 +818,7 @@ export type Operations = {
   /** Status of an execution that the visitor started, for polling */
   getWidgetExecution: { input: { template_id: string; execution_id: string }; answer: SimpleExecution; required: true }
   /** Results of any size of an execution that the visitor started */
-  readWidgetResults: { input: { template_id: string; execution_id: string }; answer: Blob; required: true }
+  readWidgetResults: { input: { template_id: string; execution_id: string }; answer: unknown; required: true }
   /** Answer a question of an execution that the visitor started */
   respondThroughWidget: { input: { template_id: string; execution_id: string } & { response: unknown; clarification_id?: string }; answer: ClarificationAnswered; required: true }
   /** Submit or cancel a form */
@@ -838,7 +842,7 @@ export type Operations = {
   /** Status of an execution that the visitor started, simplified */
   getEmbeddedExecution: { input: { workflow_id: string; execution_id: string }; answer: SimpleExecution; required: true }
   /** Results of any size of an execution that the visitor started */
-  readEmbeddedResults: { input: { workflow_id: string; execution_id: string }; answer: Blob; required: true }
+  readEmbeddedResults: { input: { workflow_id: string; execution_id: string }; answer: unknown; required: true }
   /** Answer a question of an execution that the visitor started */
   respondToEmbedded: { input: { workflow_id: string; execution_id: string } & { response: unknown; clarification_id?: string }; answer: ClarificationAnswered; required: true }
   /** Upload a file, to be sent with a message or in a form */
@@ -928,7 +932,7 @@ export type Operations = {
   /** Send a test message, and report whether the vendor accepted it */
   tryChannelConfig: { input: { config_id: string } & { to: string; text?: string }; answer: ChannelTestOutcome; required: true }
   /** The webhook to which the vendor sends messages */
-  receiveFromChannel: { input: { channel: string; config_id: string } & { body?: unknown }; answer: Blob; required: true }
+  receiveFromChannel: { input: { channel: string; config_id: string } & { body?: unknown }; answer: unknown; required: true }
   /** The verification request of WhatsApp for the webhook address */
   answerChannelHandshake: { input: { channel: string; config_id: string; "hub.mode"?: string; "hub.verify_token"?: string; "hub.challenge"?: string }; answer: Blob; required: true }
   /** The credentials that you own, that are shared with you, and for owners of the workspace all of them */
@@ -986,9 +990,9 @@ export type Operations = {
   /** Delete a trigger */
   deleteTrigger: { input: { workflow_id: string; trigger_id: string }; answer: undefined; required: true }
   /** The address to which a vendor sends the events of a trigger */
-  receiveServiceEvent: { input: { hook: string } & { body?: unknown }; answer: Blob; required: true }
+  receiveServiceEvent: { input: { hook: string } & { body?: unknown }; answer: unknown; required: true }
   /** The address at which a vendor verifies the receiver of events */
-  answerServiceHandshake: { input: { hook: string }; answer: Blob; required: true }
+  answerServiceHandshake: { input: { hook: string }; answer: unknown; required: true }
   /** Your event destinations, and for owners of the workspace all of them */
   listDestinations: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "url" | "-url"; created_after?: string; created_before?: string; enabled?: "true" | "false"; workflow_id?: string; owner_id?: string }; answer: { items: Array<EventDestination>; next_cursor: string | null }; required: false }
   /** Send events to an address */
@@ -1076,17 +1080,17 @@ export type Operations = {
   /** Index a document again; datasets and pages are read again */
   reindexKnowledgeDocument: { input: { knowledge_id: string; document_id: string }; answer: KnowledgeDocument; required: true }
   /** Heddle as a server of the Model Context Protocol (streamable HTTP): workflows as tools */
-  callMcp: { input: { body?: unknown }; answer: Blob; required: false }
+  callMcp: { input: McpMessage; answer: McpReply; required: true }
   /** Where tokens for /mcp come from (RFC 9728) */
   describeMcpResource: { input: Record<string, never>; answer: ProtectedResourceMetadata; required: false }
   /** How programs get tokens for /mcp (RFC 8414) */
   describeAuthorizationServer: { input: Record<string, never>; answer: AuthorizationServerMetadata; required: false }
   /** Register a program that wants to call /mcp (RFC 7591) */
-  registerOAuthClient: { input: OAuthClientMetadata; answer: Blob; required: true }
+  registerOAuthClient: { input: OAuthClientMetadata; answer: OAuthClient; required: true }
   /** Exchange a code or a refresh token for an access token */
-  exchangeOAuthToken: { input: { body?: unknown }; answer: Blob; required: false }
+  exchangeOAuthToken: { input: { body?: unknown }; answer: OAuthTokens; required: false }
   /** Revoke a token: its grant ends (RFC 7009) */
-  revokeOAuthToken: { input: { body?: unknown }; answer: Blob; required: false }
+  revokeOAuthToken: { input: { body?: unknown }; answer: Record<string, unknown>; required: false }
   /** What a program asks for, and which workflows it would get */
   getAuthorizationRequest: { input: { client_id: string; redirect_uri: string; response_type: string; code_challenge: string; code_challenge_method: string; state?: string; scope?: string; resource?: string }; answer: AuthorizationRequest; required: true }
   /** Allow or deny a program to call /mcp in the selected workspace */
@@ -1544,7 +1548,7 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   removeKnowledgeDocument: ["DELETE", "/api/knowledge/{knowledge_id}/documents/{document_id}"],
   getKnowledgeText: ["GET", "/api/knowledge/{knowledge_id}/documents/{document_id}/text", ["from","to"]],
   reindexKnowledgeDocument: ["POST", "/api/knowledge/{knowledge_id}/documents/{document_id}/reindex"],
-  callMcp: ["POST", "/mcp", [], true],
+  callMcp: ["POST", "/mcp"],
   describeMcpResource: ["GET", "/.well-known/oauth-protected-resource/mcp"],
   describeAuthorizationServer: ["GET", "/.well-known/oauth-authorization-server"],
   registerOAuthClient: ["POST", "/oauth/register"],

@@ -168,7 +168,7 @@ export type ExecutionEvent = { seq: number; type: string; at: string; data: Reco
 
 export type LogEntry = { at: string; level: "debug" | "info" | "warn" | "error"; node_id: string; message: string }
 
-export type ExecutionBulk = { bulk_id: string; action: "cancel" | "retry"; filter: Record<string, unknown>; status: "running" | "done"; total: number; done: number; refused: number; last_error: string | null; created_at: string; finished_at: string | null }
+export type ExecutionBulk = { bulk_id: string; action: "cancel" | "retry"; filter: { execution_ids?: Array<string>; workflow_id?: string; status?: Array<string>; trigger?: Array<string>; error_code?: string; tag?: string; from?: string; to?: string }; status: "running" | "done"; total: number; done: number; refused: number; last_error: string | null; created_at: string; finished_at: string | null }
 
 export type NewReplay = { filter?: { status?: Array<"succeeded" | "failed" | "timed_out" | "cancelled">; trigger?: Array<"user" | "webhook" | "embed" | "schedule" | "job" | "channel" | "workflow" | "event" | "system" | "trial">; version_id?: string; from?: string; to?: string }; execution_ids?: Array<string>; limit?: number }
 
@@ -191,6 +191,8 @@ export type SimpleExecution = { execution_id: string; status: "queued" | "runnin
 export type WebhookAccepted = { execution_id: string; status: "queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled" | "timed_out"; status_url: string }
 
 export type WebhookDelivery = { delivery_id: string; received_at: string; method: string; status: number; code: string | null; reason: string | null; content_type: string | null; bytes: number; headers: Record<string, unknown>; execution_id: string | null }
+
+export type WebhookReceived = { execution_id: string; status: "queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled" | "timed_out" }
 
 export type EventTaken = { event_id: string; woken: number; unfit: number; started: Array<string>; not_started: Array<{ workflow_id: string; reason: string }>; kept_until: string | null; duplicate: boolean }
 
@@ -496,11 +498,21 @@ export type KnowledgeDocument = { document_id: string; knowledge_id: string; nam
 
 export type DocumentText = { text: string; from: number; to: number; total: number }
 
+export type McpMessage = { jsonrpc: "2.0"; id?: string | number; method?: string; params?: Record<string, unknown> }
+
+export type McpReply = { jsonrpc: "2.0"; id: string | number | null; result?: Record<string, unknown>; error?: { code: number; message: string } }
+
 export type ProtectedResourceMetadata = { resource: string; resource_name: string; authorization_servers: Array<string>; scopes_supported: Array<string>; bearer_methods_supported: Array<string> }
 
 export type AuthorizationServerMetadata = { issuer: string; authorization_endpoint: string; token_endpoint: string; registration_endpoint: string; revocation_endpoint: string; response_types_supported: Array<string>; grant_types_supported: Array<string>; code_challenge_methods_supported: Array<string>; token_endpoint_auth_methods_supported: Array<string>; revocation_endpoint_auth_methods_supported: Array<string>; scopes_supported: Array<string>; authorization_response_iss_parameter_supported: boolean }
 
 export type OAuthClientMetadata = { redirect_uris: Array<string>; client_name?: string }
+
+export type OAuthClient = { client_id: string; client_id_issued_at: number; client_name: string; redirect_uris: Array<string>; grant_types: Array<string>; response_types: Array<string>; token_endpoint_auth_method: "none"; scope: string }
+
+export type OAuthError = { error: string; error_description: string }
+
+export type OAuthTokens = { access_token: string; token_type: "Bearer"; expires_in: number; refresh_token: string; scope: string }
 
 export type AuthorizationRequest = { client_id: string; client_name: string; redirect_to: string; workspace_id: string; workflows: Array<{ workflow_id: string; name: string }>; already_allowed: boolean }
 

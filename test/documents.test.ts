@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import type { Json, JsonObject } from '#model/definition'
+import { validateJson } from '#model/json-schema'
 import { gapsOf } from '#platform/http/openapi/document'
 import { useSharedService } from '#test/harness/service'
 import { documents } from '../scripts/documents.ts'
@@ -108,6 +110,51 @@ describe('documents generated from the program', () => {
     const form = paths['/api/chat-thread/{thread_id}/messages'].post.requestBody.content
     expect(form['multipart/form-data'].schema.properties.audio).toMatchObject({ type: 'string', format: 'binary' })
     expect(form['application/json'].schema.required).toEqual(['text'])
+  })
+
+  test('every example is valid for its schema', async () => {
+    const { body } = await service().call('GET', '/openapi.json')
+    const invalid: string[] = []
+    let checked = 0
+    const visit = (value: unknown, path: string): void => {
+      if (typeof value !== 'object' || value === null) return
+      const { schema, example } = value as { schema?: JsonObject; example?: Json }
+      if (schema !== undefined && example !== undefined) {
+        checked += 1
+        if (validateJson({ ...schema, components: body.components }, example).length > 0) invalid.push(path)
+      }
+      for (const [key, inner] of Object.entries(value)) if (key !== 'example') visit(inner, `${path}/${key}`)
+    }
+    visit(body, '')
+    expect(invalid).toEqual([])
+    expect(checked).toBeGreaterThan(500)
+  })
+
+  test('JSON is never described as bytes, and what a protocol or a workflow answers is described', async () => {
+    const { body } = await service().call('GET', '/openapi.json')
+    const asBytes = Object.entries(body.paths as Record<string, Record<string, Operation>>).flatMap(([path, methods]) =>
+      Object.entries(methods)
+        .filter(([, { responses }]) =>
+          Object.values(
+            responses as Record<string, { content?: Record<string, { schema: { format?: string } }> }>,
+          ).some(({ content }) => content?.['application/json']?.schema.format === 'binary'),
+        )
+        .map(([method]) => `${method} ${path}`),
+    )
+    expect(asBytes).toEqual([])
+    const json = (path: string, status: number | string, type = 'application/json') =>
+      body.paths[path].post.responses[status].content?.[type]?.schema
+    const inbound = '/api/webhooks/in/{token_or_id}'
+    expect(json(inbound, 202)).toEqual({ $ref: '#/components/schemas/WebhookReceived' })
+    expect(json(inbound, 200)).toEqual({ description: 'Any JSON' })
+    expect(json(inbound, 'default', '*/*')).toMatchObject({ type: 'string' })
+    expect(json('/mcp', 200)).toEqual({ $ref: '#/components/schemas/McpReply' })
+    expect(json('/mcp', 202)).toBeUndefined()
+    expect(json('/oauth/register', 201)).toEqual({ $ref: '#/components/schemas/OAuthClient' })
+    expect(json('/oauth/token', 400)).toEqual({ $ref: '#/components/schemas/OAuthError' })
+    const { auth } =
+      body.paths['/api/workflows/{workflow_id}/tokens'].post.requestBody.content['application/json'].schema.properties
+    expect(auth.oneOf.at(-1)).toMatchObject({ type: 'string', enum: ['bearer', 'url', 'basic'] })
   })
 
   test('every reference in the OpenAPI document resolves', async () => {

@@ -66,6 +66,7 @@ export const prefixes = [
   'oac',
   'ogr',
   'chid',
+  'err',
 ] as const
 export type Prefix = (typeof prefixes)[number]
 

@@ -74,8 +74,11 @@ export function refusedFirst(operation: string, { expect }: Case, isWhole: boole
   return [403, 404].flatMap((status) => (isWhole ? refused(status) : refused(status).slice(0, 1)))
 }
 
-/** Operations that need a mail, a passkey or an invitation to create something; other tests cover them. */
-const madeElsewhere = new Set(['acceptInvitation', 'addPasskey', 'confirmSignUp'])
+/**
+ * Operations that need a mail, a passkey or an invitation to create something; other tests cover them. RFC 7591 defines
+ * no address for a registered program.
+ */
+const madeElsewhere = new Set(['acceptInvitation', 'addPasskey', 'confirmSignUp', 'registerOAuthClient'])
 export const makesSomething = ({ status, operation }: AnyRoute): boolean =>
   status === 201 && !madeElsewhere.has(operation)
 

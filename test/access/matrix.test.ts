@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { isAudited } from '#platform/http/auditing'
 import type { AnyRoute } from '#platform/http/route'
 import { newId, newSecret, prefixes, toWire } from '#platform/ids'
+import { differencesOf } from '#test/harness/described'
 import { makeRecorder } from '#test/harness/examples'
 import { type Answer, type Service, startService } from '#test/harness/service'
 import { isSlowRun } from '#test/harness/slow'
@@ -229,7 +230,7 @@ describe('the access matrix', () => {
     })
 
     // This test is last, because its calls change the fixture. A fixture is reused until a caller has used it up.
-    test(`${operation}: accepts every kind of caller with access, and writes an entry to the audit log`, async () => {
+    test(`${operation}: accepts every kind of caller with access, answers as described, and writes an entry to the audit log`, async () => {
       const route = routeOf()
       const seen: Partial<Expected> = {}
       let prepared = await own.give(one)
@@ -247,7 +248,10 @@ describe('the access matrix', () => {
           prepared = await own.make(one)
           answer = await callAs(kind, route, prepared)
         }
-        if (answer.status < 300) examples.keep(operation, prepared.body, answer.body)
+        if (answer.status < 300) {
+          examples.keep(operation, prepared.body, answer.body)
+          expect(differencesOf(operation, answer.status, answer.body), `the answer of ${operation}`).toEqual([])
+        }
         if (at === 0 && isAudited(route) && !auditedElsewhere.has(operation))
           expect((await entriesSince(before)).length, `entries of ${operation}`).toBeGreaterThan(0)
         // A later caller may get the resource that the first caller created.

@@ -49,6 +49,7 @@ const results = {
   summary: 'Results of any size of an execution that the visitor started',
   description: 'For results over 1 MiB: the status contains this address as `$blob`. They are streamed.',
   produces: ['application/json'],
+  examples: { answer: { total: 25 } },
   transaction: false as const,
   rate: 'visitor' as const,
   extension: true as const,

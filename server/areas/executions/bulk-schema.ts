@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { id, jsonObject, reference, timestamp, timestampIn } from '#platform/http/schema'
+import { id, jsonTimestamp, reference, timestamp, timestampIn } from '#platform/http/schema'
 import { RetryBody, Status, TriggerKind } from './schema.ts'
 
 export const BulkFilter = z
@@ -27,11 +27,22 @@ export const NewBulk = z.strictObject({
 })
 export type NewBulk = z.output<typeof NewBulk>
 
+const ShownFilter = z.object({
+  execution_ids: z.array(id('exe')).optional(),
+  workflow_id: id('wf').optional(),
+  status: z.array(z.string()).optional(),
+  trigger: z.array(z.string()).optional(),
+  error_code: z.string().optional(),
+  tag: z.string().optional(),
+  from: jsonTimestamp().optional(),
+  to: jsonTimestamp().optional(),
+})
+
 export const Bulk = z
   .object({
     bulk_id: id('bulk'),
     action: z.enum(['cancel', 'retry']),
-    filter: jsonObject(),
+    filter: ShownFilter,
     status: z.enum(['running', 'done']),
     total: z.number().int().describe('How many were found at the start'),
     done: z.number().int().describe('How many were cancelled or retried so far'),

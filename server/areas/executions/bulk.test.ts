@@ -47,7 +47,9 @@ describe('cancelling', () => {
       ...Array.from({ length: 149 }, () => ({ tags: ['old'] })),
     ])
     await become([kept!, ids.at(-1)!], 'waiting')
-    expect(await done({ action: 'cancel', filter: { workflow_id: id, tag: 'old' } })).toMatchObject({
+    const filter = { workflow_id: id, tag: 'old', from: '2026-01-31T10:30:00+01:00' }
+    expect(await done({ action: 'cancel', filter })).toMatchObject({
+      filter: { ...filter, from: '2026-01-31T09:30:00.000Z' },
       total: 149,
       done: 149,
       refused: 0,
@@ -55,6 +57,7 @@ describe('cancelling', () => {
     await become(ids, 'cancelled')
     expect((await read(kept!)).status).toBe('waiting')
     expect(await done({ action: 'cancel', filter: { execution_ids: [kept!, ids[0]!] } })).toMatchObject({
+      filter: { execution_ids: [kept!, ids[0]!] },
       total: 1,
       done: 1,
     })

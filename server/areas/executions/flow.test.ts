@@ -143,6 +143,9 @@ describe('a paused workflow', () => {
     await becomes(outer, 'waiting execution')
     waiting.push((await read(outer)).waiting_for[0].execution_id)
     for (const one of waiting) await becomes(one, 'waiting slot paused')
+    const { items } = (await world.owner.call('GET', `/api/workflows/${id}/executions`)).body
+    for (const { waiting_for } of [await read(waiting[0]), ...items])
+      expect(waiting_for).toEqual([{ kind: 'slot', reason: 'paused', since: paused.body.paused_at }])
 
     const resumed = await world.owner.call('POST', `/api/workflows/${id}/resume`)
     expect(resumed.body.paused_at).toBeNull()

@@ -151,6 +151,7 @@ const readRoutes = (executions: Executions): AnyRoute[] =>
       readExecutionBlob: {
         summary: 'An output that is too large to be included in the execution',
         produces: ['application/json'],
+        examples: { answer: { rows: [] } },
         transaction: false,
         extension: true,
         run: executions.readBlob,

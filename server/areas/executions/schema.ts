@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { id, jsonObject, listQuery, reference, timestamp, timestampIn } from '#platform/http/schema'
+import { id, jsonObject, jsonTimestamp, listQuery, reference, timestamp, timestampIn } from '#platform/http/schema'
 
 export const TriggerKind = z.enum([
   'user',
@@ -30,8 +30,8 @@ const WaitingFor = z.looseObject({
     .describe(
       'With the kind `slot`: `concurrency`, `debounce`, `rate` or `paused`, the setting that keeps it from starting. With the kind `timer`: `start_at`',
     ),
-  since: z.string(),
-  until: z.string().optional(),
+  since: jsonTimestamp(),
+  until: jsonTimestamp().optional(),
 })
 
 export const ExecutionSummary = z

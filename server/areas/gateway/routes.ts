@@ -87,6 +87,7 @@ export const gatewayRoutes = (gateway: Gateway, inbound: Inbound, tryOut: TryOut
         bodyKind: 'stream',
         bodyLimit: 'file',
         produces: ['application/json', 'text/plain'],
+        examples: { answer: { status: 'accepted' } },
         transaction: false,
         idempotency: 'none',
         run: inbound.receive,

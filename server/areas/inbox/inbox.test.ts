@@ -51,7 +51,11 @@ describe('a conversation of the inbox', () => {
       assignee: null,
       waiting_since: null,
       unread_count: 1,
-      last_message: { role: 'assistant', text: expect.stringContaining('Dabei kann ich helfen') },
+      last_message: {
+        role: 'assistant',
+        text: expect.stringContaining('Dabei kann ich helfen'),
+        created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{3}Z$/),
+      },
       visit: { page, locale: 'de-CH', time_zone: 'Europe/Zurich' },
     })
   })

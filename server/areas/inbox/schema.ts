@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { minutesOf } from '#areas/conversations/hours'
 import { isTimeZone } from '#areas/requirements/schema'
 import { anyId, anyOf, defineList, flag } from '#platform/http/list'
-import { id, name, reference, timestamp } from '#platform/http/schema'
+import { id, jsonTimestamp, name, reference, timestamp } from '#platform/http/schema'
 
 const kinds = ['embed', 'channel', 'gather'] as const
 const states = ['open', 'closed'] as const
@@ -38,7 +38,7 @@ export const Conversation = z
         role: z.enum(['user', 'assistant', 'visitor', 'system']),
         author_name: z.string().nullable().describe('Who wrote it, if that is known'),
         text: z.string().describe('Up to 300 characters'),
-        created_at: timestamp(),
+        created_at: jsonTimestamp(),
       })
       .nullable()
       .describe('The last words'),

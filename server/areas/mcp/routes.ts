@@ -1,7 +1,7 @@
 import { viewer } from '#platform/access/rules'
 import type { Context } from '#platform/http/context'
 import { type AnyRoute, type Exchange, routes } from '#platform/http/route'
-import { isReply, readMessage } from './rpc.ts'
+import { isReply, RpcMessage, RpcReply, readMessage } from './rpc.ts'
 import { answerMessage, type McpParts } from './service.ts'
 
 export const mcpRoutes = (parts: McpParts): AnyRoute[] =>
@@ -15,8 +15,14 @@ export const mcpRoutes = (parts: McpParts): AnyRoute[] =>
           'One message of JSON-RPC: `initialize`, `ping`, `tools/list`, `tools/call`. Takes an API key, or a token of OAuth 2.1 (`/.well-known/oauth-protected-resource/mcp`). The tools are the workflows with `settings.mcp_tool` that their person may run. A call with a progress token is answered as `text/event-stream`.',
         extension: true,
         bodyKind: 'any',
+        consumes: ['application/json'],
+        described: { json: RpcMessage, answers: { 200: RpcReply, 202: null, 400: RpcReply } },
         produces: ['application/json', 'text/event-stream'],
         alsoStatus: [202],
+        examples: {
+          body: { jsonrpc: '2.0', id: 1, method: 'tools/list' },
+          answer: { jsonrpc: '2.0', id: 1, result: { tools: [] } },
+        },
         transaction: false,
         challenge: (base) => `Bearer resource_metadata="${base}/.well-known/oauth-protected-resource/mcp"`,
         idempotency: 'own',

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
 import { isProblem } from '#platform/errors'
@@ -12,6 +13,27 @@ export type Reply = { jsonrpc: '2.0'; id: Id | null } & (
   | { result: object }
   | { error: { code: number; message: string } }
 )
+
+export const RpcMessage = z
+  .looseObject({
+    jsonrpc: z.literal('2.0').describe('The version of JSON-RPC'),
+    id: z.union([z.string(), z.number()]).optional().describe('Absent in a notification, which gets no reply'),
+    method: z.string().optional().describe('Absent in the answer to a request of this service'),
+    params: z.looseObject({}).optional().describe('What the method needs'),
+  })
+  .meta({ id: 'McpMessage' })
+
+export const RpcReply = z
+  .looseObject({
+    jsonrpc: z.literal('2.0').describe('The version of JSON-RPC'),
+    id: z.union([z.string(), z.number()]).nullable().describe('The id of the message'),
+    result: z.looseObject({}).optional().describe('What the method returns'),
+    error: z
+      .object({ code: z.number().int().describe('As JSON-RPC defines it'), message: z.string() })
+      .optional()
+      .describe('Why the message was refused'),
+  })
+  .meta({ id: 'McpReply' })
 
 export const rpcError = (id: Id | null, code: number, message: string): Reply => ({
   jsonrpc: '2.0',

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { anyone, viewer } from '#platform/access/rules'
 import type { Context } from '#platform/http/context'
 import { type AnyRoute, type Exchange, routes } from '#platform/http/route'
@@ -10,10 +11,15 @@ import {
   ClientMetadata,
   Decision,
   grantList,
+  IssuedTokens,
+  OAuthError,
   OAuthGrant,
   Redirect,
+  RegisteredClient,
   ResourceMetadata,
+  RevocationRequest,
   ServerMetadata,
+  TokenRequest,
 } from './schema.ts'
 import {
   decideAuthorization,
@@ -67,12 +73,12 @@ const programRoutes = (): AnyRoute[] =>
         extension: true,
         bodyKind: 'any',
         consumes: ['application/json'],
-        described: { json: ClientMetadata },
+        described: { json: ClientMetadata, answers: { 201: RegisteredClient, 400: OAuthError, 503: OAuthError } },
         produces: ['application/json'],
         transaction: false,
         idempotency: 'none',
         rate: 'sign_up',
-        alsoStatus: [201],
+        status: 201,
         examples: { body: { redirect_uris: ['http://127.0.0.1:8123/callback'], client_name: 'Loom Desk' } },
         run: (ctx: Context, { body }: Body, { reply }: Exchange) =>
           answerWith(reply, 201, () => registerClient(ctx, body)),
@@ -84,6 +90,7 @@ const programRoutes = (): AnyRoute[] =>
         extension: true,
         bodyKind: 'any',
         consumes: ['application/x-www-form-urlencoded'],
+        described: { form: TokenRequest, answers: { 200: IssuedTokens, 400: OAuthError, 401: OAuthError } },
         produces: ['application/json'],
         transaction: false,
         idempotency: 'none',
@@ -96,6 +103,7 @@ const programRoutes = (): AnyRoute[] =>
         extension: true,
         bodyKind: 'any',
         consumes: ['application/x-www-form-urlencoded'],
+        described: { form: RevocationRequest, answers: { 200: z.object({}), 400: OAuthError, 401: OAuthError } },
         produces: ['application/json'],
         transaction: false,
         idempotency: 'none',

@@ -40,6 +40,51 @@ export const ClientMetadata = z
   })
   .meta({ id: 'OAuthClientMetadata' })
 
+export const RegisteredClient = z
+  .object({
+    client_id: z.string(),
+    client_id_issued_at: z.number().int().describe('When it was registered, in seconds since 1970'),
+    client_name: z.string().describe('Its name for people'),
+    redirect_uris: z.array(z.string()).describe('Where browsers may be sent back to'),
+    grant_types: z.array(z.string()).describe('Codes and refresh tokens'),
+    response_types: z.array(z.string()).describe('Codes only'),
+    token_endpoint_auth_method: z.literal('none').describe('Programs have no secret'),
+    scope: z.string().describe('The only scope there is'),
+  })
+  .meta({ id: 'OAuthClient' })
+
+export const TokenRequest = z.object({
+  grant_type: z.enum(['authorization_code', 'refresh_token']).describe('What is exchanged'),
+  client_id: z.string(),
+  code: z.string().optional().describe('With `authorization_code`: the code of the authorization page'),
+  code_verifier: z.string().optional().describe('With `authorization_code`: the secret behind `code_challenge`'),
+  redirect_uri: z.string().optional().describe('With `authorization_code`: as on the authorization page'),
+  refresh_token: z.string().optional().describe('With `refresh_token`: the token, which is then used up'),
+  resource: z.string().optional().describe('The address of /mcp'),
+})
+
+export const IssuedTokens = z
+  .object({
+    access_token: z.string().describe('The token for /mcp'),
+    token_type: z.literal('Bearer').describe('How the token is sent'),
+    expires_in: z.number().int().describe('How long the access token lasts, in seconds'),
+    refresh_token: z.string().describe('Exchanged once for the next tokens'),
+    scope: z.string().describe('The only scope there is'),
+  })
+  .meta({ id: 'OAuthTokens' })
+
+export const RevocationRequest = z.object({
+  token: z.string().describe('An access or refresh token'),
+  client_id: z.string(),
+})
+
+export const OAuthError = z
+  .object({
+    error: z.string().describe('The code that RFC 6749 or RFC 7591 defines'),
+    error_description: z.string().describe('What is wrong, as text'),
+  })
+  .meta({ id: 'OAuthError' })
+
 /**
  * The query of the authorization page. All values are text, since they come from an unknown program through a browser.
  */

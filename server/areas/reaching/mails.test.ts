@@ -125,7 +125,14 @@ describe('a gate by mail', () => {
     const refused = await late.answer({ ...vote, decision: 'reject' })
     expect([refused.status, refused.body.code, refused.body.detail]).toEqual([409, 'gate_closed', 'Approved by Ada.'])
     expect(await noticesOf(bob)).toMatchObject([
-      { kind: 'approval.requested', read: true, data: { resolution: 'Approved by Ada' } },
+      {
+        kind: 'approval.requested',
+        read: true,
+        data: {
+          resolution: 'Approved by Ada',
+          resolved_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{3}Z$/),
+        },
+      },
     ])
     const { body } = await world.owner.call('GET', `/api/workflows/executions/${execution}/approvals`)
     expect(body.items[0].votes).toMatchObject([

@@ -162,7 +162,7 @@ export type ServiceTest = z.input<typeof ServiceTest>
 
 export const ServiceError = z
   .object({
-    error_id: z.string().describe('Changes when the step fails again'),
+    error_id: id('err').describe('Changes when the step fails again'),
     action: z.string().describe('The action that failed'),
     execution_id: id('exe').describe('The run'),
     workflow_id: id('wf').nullable(),

@@ -224,6 +224,7 @@ test('failures are listed for their service, once per step of an execution, to u
   expect(listed).toMatchObject([
     { execution_id: second.execution_id, failures: 3, node_id: expect.stringMatching(/^each\[\d\]\.call$/) },
     {
+      error_id: expect.stringMatching(/^err_[0-9a-z]{26}$/),
       execution_id: first.execution_id,
       workflow_id: first.workflow_id,
       action: 'get_issue',

@@ -4,7 +4,7 @@
 /** The caller, with their role in the workspace. */
 export type Reader = { user_id: string; role: string }
 
-export const commonColumns = 't.thread_id, t.kind, t.template_id, t.created_by, t.created_at, t.updated_at'
+export const commonColumns = 't.thread_id, t.kind, t.template_id, t.created_at, t.updated_at'
 
 /** The widget of a workflow is a guided form, so colleagues cannot join the conversation. */
 export const outsideColumns = `${commonColumns}, g.channel, case when t.kind = 'gather' then 'viewer' else 'member' end as role,

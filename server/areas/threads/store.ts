@@ -3,7 +3,7 @@ import { type ListInput, readList } from '#platform/http/list'
 import { commonColumns, outsideColumns, outsideTables, type Reader, readableOutside } from './outside.ts'
 import { type Thread, type ThreadMember, type ThreadRole, threadList, threadMemberList } from './schema.ts'
 
-const columns = `${commonColumns}, t.title, null as channel, m.role, null as taken_over_by,
+const columns = `${commonColumns}, t.created_by, t.title, null as channel, m.role, null as taken_over_by,
   null::timestamptz as handover_at, null as handover_reason`
 
 /** Threads of which the person is a member. */
@@ -29,7 +29,7 @@ export const findThread = async (
   threadId: string,
 ): Promise<Thread | undefined> =>
   (await tx.maybe<Thread>(`select ${columns} ${mine} and t.thread_id = $3`, [workspaceId, reader.user_id, threadId])) ??
-  (await tx.maybe<Thread>(`select ${outsideColumns} ${outside} and t.thread_id = $4`, [
+  (await tx.maybe<Thread>(`select ${outsideColumns}, t.created_by ${outside} and t.thread_id = $4`, [
     workspaceId,
     reader.user_id,
     reader.role,
@@ -41,7 +41,7 @@ export const listThreads = (tx: Tx, workspaceId: string, userId: string, asked: 
 
 export const listOutside = (tx: Tx, workspaceId: string, reader: Reader, asked: ListInput) =>
   readList<Thread>(tx, threadList, asked, {
-    sql: `select ${outsideColumns} ${outside}`,
+    sql: `select ${outsideColumns}, t.created_by ${outside}`,
     values: [workspaceId, reader.user_id, reader.role],
   })
 

@@ -15,6 +15,7 @@ const called = {
   extension: true as const,
   query: z.looseObject({}),
   produces: ['application/json', 'text/plain'],
+  examples: { answer: { status: 'accepted' } },
   transaction: false as const,
 }
 

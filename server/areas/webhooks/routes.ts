@@ -6,7 +6,7 @@ import { type AnyRoute, type Exchange, routes } from '#platform/http/route'
 import { page } from '#platform/http/schema'
 import { listWebhookDeliveries, WebhookDelivery } from './deliveries.ts'
 import { type InboundCall, type InboundParts, receiveWebhook } from './inbound.ts'
-import { TriggeredOrEnded, webhookDeliveryList } from './schema.ts'
+import { Received, TriggeredOrEnded, webhookDeliveryList } from './schema.ts'
 import type { Webhooks } from './service.ts'
 
 /** Senders add their own parameters, which are all accepted. */
@@ -20,6 +20,9 @@ const received = (method: string) => ({
   extension: true as const,
   query: anyQuery,
   produces: ['application/json', '*/*'],
+  described: { answers: { 202: Received } },
+  alsoStatus: [200 as const],
+  examples: { answer: { execution_id: 'exe_01kf3v6h2he3wtpk1fw5c0wz9d', status: 'queued' } },
   transaction: false as const,
 })
 
@@ -95,6 +98,7 @@ export const webhookRoutes = (webhooks: Webhooks, parts: InboundParts): AnyRoute
         description:
           'The status contains results over 1 MiB as `{"$blob": address, "bytes"}` with this address. They are streamed.',
         produces: ['application/json'],
+        examples: { answer: { total: 25 } },
         transaction: false,
         extension: true,
         run: webhooks.results,

@@ -6,6 +6,8 @@ import { id } from '#platform/http/schema'
 const Triggered = z
   .object({ execution_id: id('exe'), status: Status, status_url: z.string() })
   .meta({ id: 'WebhookAccepted' })
+/** The response of an inbound address with `respond: accepted`. */
+export const Received = z.object({ execution_id: id('exe'), status: Status }).meta({ id: 'WebhookReceived' })
 export const TriggeredOrEnded = z.union([SimpleExecution, Triggered])
 
 export const webhookDeliveryList = defineList({

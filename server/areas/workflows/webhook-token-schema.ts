@@ -55,11 +55,12 @@ const AuthObject = z.discriminatedUnion('kind', [
   Hmac,
 ])
 
-const { $schema: _dialect, ...authJsonSchema } = z.toJSONSchema(AuthObject, { io: 'input' })
+const { oneOf: authObjects = [] } = z.toJSONSchema(AuthObject, { io: 'input' })
+const plainKind = { type: 'string', enum: ['bearer', 'url', 'basic'], description: 'Like an object with this `kind`' }
 /** The kind may also be given as a plain string. */
 const AuthIn = z
   .preprocess((value) => (typeof value === 'string' ? { kind: value } : value), AuthObject)
-  .register(wire, { schema: authJsonSchema as Record<string, unknown> })
+  .register(wire, { schema: { oneOf: [...authObjects, plainKind] } })
 export type WebhookAuth = z.output<typeof AuthObject>
 
 const AuthOut = z.object({

@@ -45,8 +45,11 @@ export type Route<Path extends string, Query extends z.ZodType, Body extends z.Z
   bodyKind?: 'json' | 'any' | 'stream'
   /** Content types that the body may have, for the OpenAPI document. */
   consumes?: string[]
-  /** The JSON and the form parts of a body that the verb reads itself, for the OpenAPI document. */
-  described?: { json?: z.ZodType; form?: z.ZodType }
+  /**
+   * The JSON and the form fields of a body that the verb reads itself, and the JSON that it writes itself by status, for
+   * the OpenAPI document. A response without a body is null.
+   */
+  described?: { json?: z.ZodType; form?: z.ZodType; answers?: Record<number, z.ZodType | null> }
   bodyLimit?: 'dataset' | 'document' | 'import' | 'audio' | 'file'
   answer?: Answer
   /** The content types of a route that writes its response itself (bytes, pages). */

@@ -5,7 +5,7 @@ import { fromWire, type Prefix, toWire, UNKNOWN_ID } from '../ids.ts'
 // One zod schema gives the check, the type and the OpenAPI schema. This registry contains what zod cannot express about
 // the wire format.
 
-export type Wire = { schema: Record<string, unknown>; prefix?: Prefix }
+export type Wire = { schema: Record<string, unknown>; prefix?: Prefix; encode?: Encode }
 export const wire = z.registry<Wire>()
 
 /** An id in a response: a uuid in the program, a TypeID on the wire. */
@@ -28,6 +28,13 @@ export const timestamp = () =>
   z
     .custom<Date>((value) => value instanceof Date || typeof value === 'string')
     .register(wire, { schema: { type: 'string', format: 'date-time', examples: ['2026-01-31T09:30:00.000Z'] } })
+
+/** A time in JSON that the database built: with microseconds and an offset there, like every other time on the wire. */
+export const jsonTimestamp = () =>
+  z.string().register(wire, {
+    schema: { type: 'string', format: 'date-time', examples: ['2026-01-31T09:30:00.000Z'] },
+    encode: (value) => (typeof value === 'string' ? new Date(value).toISOString() : value),
+  })
 
 /** A time in a body or a query, whose year has at most four digits in UTC. */
 export const timestampIn = () =>
@@ -69,11 +76,13 @@ export type ListQuery = z.output<typeof listQuery>
 export type Encode = (value: unknown) => unknown
 
 /**
- * Returns a function that converts the uuids of a response to TypeIDs, only where the schema declares an id. Tenant
- * data that merely looks like an id is not changed. Returns undefined if the schema contains no id.
+ * Returns a function that converts the uuids of a response to TypeIDs, and times of `jsonTimestamp`, only where the
+ * schema declares them. Tenant data that merely looks like an id is not changed. Returns undefined if there is nothing
+ * to convert.
  */
 export function compileEncoder(schema: z.ZodType): Encode | undefined {
-  const prefix = wire.get(schema)?.prefix
+  const { prefix, encode: registered } = wire.get(schema) ?? {}
+  if (registered) return registered
   if (prefix !== undefined) {
     return (value) =>
       typeof value === 'string' && value.length === 36 && value[8] === '-' ? toWire(prefix, value) : value

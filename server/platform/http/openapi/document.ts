@@ -129,7 +129,7 @@ export function gapsOf(document: Schema): string[] {
     if (body && body.example === undefined) missing.push(`${id}: give its body an example (examples.body of the route)`)
     for (const { content } of Object.values(operation.responses)) {
       const json = content?.['application/json']
-      if (json && json.example === undefined && !('format' in ((json as { schema?: Schema }).schema ?? {})))
+      if (json && json.example === undefined)
         missing.push(`${id}: give its answer an example (examples.answer of the route)`)
     }
   }

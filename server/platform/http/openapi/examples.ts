@@ -92,7 +92,7 @@ export function exampleBody(route: AnyRoute, zod: z.ZodType, schema: Schema, com
   return choose(zod, schema, components, [route.examples?.body, recorded[route.operation]?.body])
 }
 
-export function exampleAnswer(route: AnyRoute, schema: Schema, components: Components): unknown {
+export function exampleAnswer(route: AnyRoute, zod: z.ZodType, schema: Schema, components: Components): unknown {
   recorded ??= read()
-  return choose(route.answer!, schema, components, [route.examples?.answer, recorded[route.operation]?.answer])
+  return choose(zod, schema, components, [route.examples?.answer, recorded[route.operation]?.answer])
 }

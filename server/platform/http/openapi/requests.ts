@@ -69,6 +69,7 @@ export const parameterComponents: Record<string, Schema> = {
   ),
 }
 
+const FORMS = new Set(['multipart/form-data', 'application/x-www-form-urlencoded'])
 const BINARY: Schema = { type: 'string', format: 'binary' }
 
 /** The body of a webhook: any content. */
@@ -105,7 +106,7 @@ function contentOf(type: string, route: AnyRoute, components: Components): Schem
   const zod =
     type === 'application/json'
       ? (route.body ?? route.described?.json)
-      : type === 'multipart/form-data'
+      : FORMS.has(type)
         ? route.described?.form
         : undefined
   if (!zod) return { schema: { ...BINARY, description: 'The bytes themselves' } }

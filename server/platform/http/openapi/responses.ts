@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { allCodes, statusOf, titleOf } from '#platform/errors'
 import type { AnyRoute } from '../route.ts'
 import { exampleAnswer } from './examples.ts'
@@ -107,16 +108,33 @@ export function refusalComponents(): Record<string, Schema> {
   )
 }
 
-function contentOf(route: AnyRoute, components: Components): Schema | undefined {
-  if (route.produces)
-    return Object.fromEntries(
-      route.produces.map((type) => [type, { schema: { type: 'string', format: 'binary', description: 'The bytes' } }]),
-    )
+const JSON_TYPE = 'application/json'
+const BYTES = { schema: { type: 'string', format: 'binary', description: 'The bytes' } }
+
+function jsonOf(route: AnyRoute, zod: z.ZodType, components: Components): Schema {
+  const schema = toJsonSchema(zod, 'output', components, route.operation)
+  const example = exampleAnswer(route, zod, schema, components)
+  return { schema, ...(example !== undefined && { example }) }
+}
+
+/** Describes what the verb writes itself: bytes, text, or the JSON that the route describes. */
+function writtenOf(route: AnyRoute, status: number, components: Components): Schema | undefined {
+  const described = route.described?.answers?.[status]
+  if (described === null) return undefined
+  return Object.fromEntries(
+    route.produces!.map((type) => [
+      type,
+      type === JSON_TYPE ? jsonOf(route, described ?? z.unknown().describe('Any JSON'), components) : BYTES,
+    ]),
+  )
+}
+
+function contentOf(route: AnyRoute, status: number, components: Components): Schema | undefined {
+  if (status === 204 || status === 302) return undefined
+  if (route.produces) return writtenOf(route, status, components)
   if (!route.answer) return undefined
-  const schema = toJsonSchema(route.answer, 'output', components, route.operation)
-  const example = exampleAnswer(route, schema, components)
   return {
-    'application/json': { schema, ...(example !== undefined && { example }) },
+    [JSON_TYPE]: jsonOf(route, route.answer, components),
     ...(route.streams && {
       'text/event-stream': {
         schema: {
@@ -130,7 +148,6 @@ function contentOf(route: AnyRoute, components: Components): Schema | undefined 
 }
 
 export function responsesOf(route: AnyRoute, components: Components, tagged: boolean): Schema {
-  const content = contentOf(route, components)
   const ended = route.deprecated && {
     Deprecation: headerRef('Deprecation'),
     ...(route.deprecated.sunset !== undefined && { Sunset: headerRef('Sunset') }),
@@ -145,8 +162,8 @@ export function responsesOf(route: AnyRoute, components: Components, tagged: boo
         route.idempotency !== 'none' && { 'Idempotent-Replayed': headerRef('IdempotentReplayed') }),
       ...ended,
     }
-    const hasBody = content && status !== 204 && status !== 302
-    return [String(status), { description: successText[status] ?? 'Done', headers, ...(hasBody && { content }) }]
+    const content = contentOf(route, status, components)
+    return [String(status), { description: successText[status] ?? 'Done', headers, ...(content && { content }) }]
   })
   const unchanged: [string, Schema][] = mayBeUnchanged(route, tagged)
     ? [
@@ -161,10 +178,33 @@ export function responsesOf(route: AnyRoute, components: Components, tagged: boo
     : []
   const refused = refusalsOf(route).map((status): [string, Schema] => [
     String(status),
-    { $ref: `#/components/responses/Refused${status}` },
+    refusalOf(route, status, components),
   ])
-  return Object.fromEntries([...successes, ...unchanged, ...refused])
+  return Object.fromEntries([...successes, ...unchanged, ...refused, ...chosenByWorkflow(route)])
 }
+
+/** A protocol may require its own format of errors beside `application/problem+json`. */
+function refusalOf(route: AnyRoute, status: number, components: Components): Schema {
+  const own = route.described?.answers?.[status]
+  if (!own) return { $ref: `#/components/responses/Refused${status}` }
+  const common = refusalComponents()[`Refused${status}`] as { content: Schema }
+  return { ...common, content: { [JSON_TYPE]: jsonOf(route, own, components), ...common.content } }
+}
+
+/** An inbound address may answer with any status: the workflow chooses it with `http.respond`. */
+const chosenByWorkflow = ({ access }: AnyRoute): [string, Schema][] =>
+  access.word === 'token' && access.scope === 'inbound'
+    ? [
+        [
+          'default',
+          {
+            description: 'The response that a `http.respond` node defines',
+            headers: always,
+            content: { '*/*': BYTES },
+          },
+        ],
+      ]
+    : []
 
 export const problemSchema: Schema = {
   type: 'object',
