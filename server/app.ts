@@ -13,7 +13,7 @@ import { notificationFeed } from '#areas/notifications/feed'
 import { notificationRoutes } from '#areas/notifications/routes'
 import { accessLevelInNotification } from '#areas/notifications/service'
 import { oauthRoutes } from '#areas/oauth/routes'
-import { addEngineFigures } from '#areas/operations/figures'
+import { addDatabaseFigures, addEngineFigures } from '#areas/operations/figures'
 import { keyRotationRoutes } from '#areas/operations/key-rotation'
 import { operationRoutes } from '#areas/operations/routes'
 import { tenantRoutes } from '#areas/operations/workspaces'
@@ -232,6 +232,7 @@ async function serve(options: AppOptions, areas: Areas, { kernel, routes, nodes,
   addRoutes(http, routes, kernel)
   addWidget(http)
   addEngineFigures(metrics.registry, areas.workflows.engine, log)
+  addDatabaseFigures(metrics.registry, db)
   addSystemRoutes(http, {
     config,
     routes,

@@ -11,7 +11,7 @@ import { readFigures, readHealth } from './health.ts'
 import { makeHints } from './hints.ts'
 import { makeStartQueue } from './journal/queue.ts'
 import { nudge, onNudged } from './nudges.ts'
-import type { Engine, EnginePorts, ExecutionView, Started } from './ports.ts'
+import { type Engine, type EnginePorts, type ExecutionView, noCounts, type Started } from './ports.ts'
 import { makeReadTurns, readEvents, readExecution, readInput } from './read.ts'
 import { makeReadNode } from './read-node.ts'
 import { isEnded, retryExecution } from './retrying.ts'
@@ -147,10 +147,7 @@ export const startEngine = async (options: EngineOptions): Promise<Engine> => {
     onEnded: hints.onEnded,
     health: () => readHealth(db),
     figures: () => db.engine(readFigures),
-    counts: () => ({
-      mended: worker?.mended() ?? 0,
-      platform_errors: worker?.platformErrors() ?? { database: 0, storage: 0, load: 0 },
-    }),
+    counts: () => worker?.counts() ?? noCounts(),
     ready: () => worker?.ready() ?? true,
     retire,
     stop: async () => {

@@ -152,7 +152,15 @@ export type EngineCounts = {
   mended: number
   /** The number of platform faults (database, storage, load) that executions met and that were retried. */
   platform_errors: { database: number; storage: number; load: number }
+  /** The number of executions that ended in this worker, by status. */
+  ended: Record<'succeeded' | 'failed' | 'cancelled' | 'timed_out', number>
 }
+
+export const noCounts = (): EngineCounts => ({
+  mended: 0,
+  platform_errors: { database: 0, storage: 0, load: 0 },
+  ended: { succeeded: 0, failed: 0, cancelled: 0, timed_out: 0 },
+})
 
 /** The functions that the engine offers. */
 export type Engine = {

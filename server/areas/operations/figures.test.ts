@@ -30,7 +30,14 @@ test('the engine is queried at most once in ten seconds, and unknown figures are
   }
   addEngineFigures(
     registry,
-    { figures: ask, counts: () => ({ mended: 4, platform_errors: { database: 1, storage: 2, load: 0 } }) },
+    {
+      figures: ask,
+      counts: () => ({
+        mended: 4,
+        platform_errors: { database: 1, storage: 2, load: 0 },
+        ended: { succeeded: 7, failed: 1, cancelled: 0, timed_out: 0 },
+      }),
+    },
     pino({ level: 'silent' }),
     () => at,
   )
@@ -48,6 +55,10 @@ test('the engine is queried at most once in ten seconds, and unknown figures are
     'heddle_engine_platform_errors_total{kind="database"} 1',
     'heddle_engine_platform_errors_total{kind="storage"} 2',
     'heddle_engine_platform_errors_total{kind="load"} 0',
+    'heddle_engine_ended_total{status="succeeded"} 7',
+    'heddle_engine_ended_total{status="failed"} 1',
+    'heddle_engine_ended_total{status="cancelled"} 0',
+    'heddle_engine_ended_total{status="timed_out"} 0',
   ]
   expect(await Promise.all([samples(), samples()])).toEqual([
     [...whole, ...counted],

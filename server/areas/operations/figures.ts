@@ -2,6 +2,7 @@ import { Counter, Gauge, type Registry } from 'prom-client'
 import type { EngineFigures } from '#engine/health'
 import type { Engine, EngineCounts } from '#engine/ports'
 import { SECOND } from '#platform/clock'
+import type { Database } from '#platform/db/pool'
 import type { Logger } from '#platform/log'
 
 const KEPT = 10 * SECOND
@@ -69,6 +70,34 @@ export function addEngineFigures(
     collect() {
       this.reset()
       for (const [kind, count] of Object.entries(engine.counts().platform_errors)) this.inc({ kind }, count)
+    },
+  })
+  new Counter({
+    name: 'heddle_engine_ended_total',
+    help: 'Executions that ended in the worker of this process, by status',
+    labelNames: ['status'],
+    registers: [registry],
+    collect() {
+      this.reset()
+      for (const [status, count] of Object.entries(engine.counts().ended)) this.inc({ status }, count)
+    },
+  })
+}
+
+/** Adds the connections of this process to the database: open ones, and callers that wait for one. */
+export function addDatabaseFigures(registry: Registry, db: Pick<Database, 'appPool' | 'enginePool'>): void {
+  const pools = { requests: db.appPool, engine: db.enginePool }
+  new Gauge({
+    name: 'heddle_database_connections',
+    help: 'Connections of this process to the database, and callers that wait for one',
+    labelNames: ['pool', 'state'],
+    registers: [registry],
+    collect() {
+      for (const [pool, { totalCount, idleCount, waitingCount }] of Object.entries(pools)) {
+        this.set({ pool, state: 'used' }, totalCount - idleCount)
+        this.set({ pool, state: 'idle' }, idleCount)
+        this.set({ pool, state: 'awaited' }, waitingCount)
+      }
     },
   })
 }

@@ -110,3 +110,29 @@ test('the metrics show how many executions are queued, running, waiting and park
     expect(text).toMatch(new RegExp(`^heddle_engine_${name} \\d\\S*$`, 'm'))
   expect(text).toMatch(/^heddle_engine_workers 1$/m)
 })
+
+test('the metrics count the executions that ended, by status, and the connections to the database', async () => {
+  const value = async (sample: string): Promise<number> => {
+    const { text } = await service().call('GET', '/metrics')
+    return Number(
+      text
+        .split('\n')
+        .find((line) => line.startsWith(`${sample} `))
+        ?.slice(sample.length),
+    )
+  }
+  const [succeeded, failed] = ['succeeded', 'failed'].map((status) => `heddle_engine_ended_total{status="${status}"}`)
+  const before = { succeeded: await value(succeeded!), failed: await value(failed!) }
+  for (const [type, args] of [
+    ['set', { values: {} }],
+    ['fail', { message: 'No' }],
+  ]) {
+    const definition = { nodes: [{ id: 'a', type, args }], edges: [] }
+    const { body } = await world.owner.call('POST', '/api/workflows', { body: { name: 'Ends', definition } })
+    await world.owner.call('POST', `/api/workflows/${body.workflow_id}/run?wait_s=60`, { body: {} })
+  }
+  await until(async () => (await value(succeeded!)) === before.succeeded + 1, 'the success to be counted')
+  await until(async () => (await value(failed!)) === before.failed + 1, 'the failure to be counted')
+  for (const pool of ['requests', 'engine'])
+    expect(await value(`heddle_database_connections{pool="${pool}",state="idle"}`)).toBeGreaterThan(0)
+})

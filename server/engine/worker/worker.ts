@@ -14,7 +14,7 @@ import type { Journal } from '../journal/journal.ts'
 import { NodeFailure } from '../node.ts'
 import { isLarge, offload, textInSlices } from '../outputs.ts'
 import type { PlatformFault } from '../platform-fault.ts'
-import type { EngineCounts, EnginePorts } from '../ports.ts'
+import { type EngineCounts, type EnginePorts, noCounts } from '../ports.ts'
 import { makeReleaseSupport } from '../release.ts'
 import { variablesAtStart } from '../variables.ts'
 import { makeChildren } from './children.ts'
@@ -82,10 +82,7 @@ export type Worker = {
    */
   offer(executionId: string): HandOver | undefined
   running(): number
-  /** The number of repaired inconsistencies between executions and what they wait for. */
-  mended(): number
-  /** The number of platform faults that executions met in this process. */
-  platformErrors(): EngineCounts['platform_errors']
+  counts(): EngineCounts
   /** Checks whether the worker sends heartbeats. */
   ready(): boolean
   stop(): Promise<void>
@@ -168,7 +165,7 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
 
   const effectOf = effectsOf(ports)
   const understanding = makeReleaseSupport(ports.nodes)
-  const platformErrors = { database: 0, storage: 0, load: 0 }
+  const { platform_errors: platformErrors, ended } = noCounts()
   const count = (kind: PlatformFault['kind']): void => {
     platformErrors[kind] += 1
   }
@@ -198,6 +195,7 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
     liveExecutions.remove(live)
     const isReported = live.top.state.status !== 'succeeded' || owned.tellEnd || owned.mayHaveOpenedRequests
     if (how === 'ended' && isReported) deps.reportEnds()
+    if (how === 'ended') ended[live.top.state.status as keyof typeof ended] += 1
     if (how === 'ended' && ports.finished) ports.finished(finishedRun(live, clock.now()))
     if (how === 'parked') parked.set(owned.executionId, owned.workspaceId)
     // The place of the execution may be free now.
@@ -293,8 +291,7 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
       return workspaceId !== undefined && !isHere && hasRoomFor(workspaceId) ? claims.handOver() : undefined
     },
     running: () => liveExecutions.all.size,
-    mended: checks.mended,
-    platformErrors: () => ({ ...platformErrors }),
+    counts: () => ({ mended: checks.mended(), platform_errors: { ...platformErrors }, ended: { ...ended } }),
     ready: () => !stopping && performance.now() - ticking.beatAt() < SILENT,
     stop: async () => {
       stopping = true
