@@ -27,8 +27,11 @@ function rulesOf(schema: JsonObject): string[] {
   const rules: string[] = []
   if (schema['x-value'] === 'literal') rules.push('A literal, never an expression.')
   if (schema.default !== undefined) rules.push(`Default \`${JSON.stringify(schema.default)}\`.`)
-  if (schema.minimum !== undefined || schema.maximum !== undefined)
-    rules.push(`Range ${schema.minimum ?? '…'} to ${schema.maximum ?? '…'}.`)
+  if (schema.exclusiveMinimum !== undefined) rules.push(`More than ${schema.exclusiveMinimum}.`)
+  if (schema.minimum !== undefined && schema.maximum !== undefined)
+    rules.push(`Range ${schema.minimum} to ${schema.maximum}.`)
+  else if (schema.minimum !== undefined) rules.push(`At least ${schema.minimum}.`)
+  else if (schema.maximum !== undefined) rules.push(`At most ${schema.maximum}.`)
   if (schema.maxLength !== undefined) rules.push(`At most ${schema.maxLength} characters.`)
   if (schema.maxItems !== undefined) rules.push(`At most ${schema.maxItems} items.`)
   return rules

@@ -12,6 +12,7 @@ import { type ActivationRule, requireProof } from './activation.ts'
 import { type ById, type Deps, refuseSystem } from './dependencies.ts'
 import { type DefinitionWarning, warnOfUnopenableGates } from './gate-warnings.ts'
 import { getWorkflow } from './get-workflow.ts'
+import { warnOfPlaceholders } from './placeholder-warnings.ts'
 import type { NewVersion, Version, VersionMade } from './schema.ts'
 import * as store from './store.ts'
 
@@ -57,6 +58,7 @@ export async function warningsOf(
   const wire = starters.flatMap((userId) => (userId ? [toWire('usr', userId)] : []))
   const warnings = [
     ...warnOfUnopenableGates(definition, wire),
+    ...warnOfPlaceholders(definition),
     ...(await warnOfUnknownVariables(ctx.tx, ctx.workspace.workspace_id, definition)),
   ]
   return warnings.length > 0 ? { warnings } : {}
