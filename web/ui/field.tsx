@@ -8,6 +8,7 @@ import { HeddleProblem } from '#sdk/problems'
 import { translateMessage } from '#web/words/messages.ts'
 import { Button, type ButtonVariant } from './button.tsx'
 import { cx } from './cx.ts'
+import { messageOf } from './messages.ts'
 
 // A form shows the service's errors in place: `errors[].path` at the field of that name, the rest above the button.
 
@@ -74,7 +75,7 @@ function refusalOf(
   values: Record<string, unknown>,
 ): { errors: Record<string, string>; message: string | null } {
   if (!(error instanceof HeddleProblem)) {
-    return { errors: {}, message: error instanceof Error ? error.message : 'Something went wrong. Try again.' }
+    return { errors: {}, message: messageOf(error) }
   }
   const errors: Record<string, string> = {}
   const elsewhere: string[] = []

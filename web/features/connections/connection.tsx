@@ -49,6 +49,7 @@ function Found({ connection, kind }: { connection: Connection; kind: Kind | unde
   const update = useChange('updateConnection', {
     stale: ['listConnections'],
     done: ({ allow_write }) => (allow_write ? 'Workflows may write now' : 'Workflows may only read now'),
+    failed: 'Could not save',
   })
   const mayAllow = kind?.can_write && (isOwner || connection.owner_id === userId)
   const revoke = useRevoke()

@@ -67,7 +67,7 @@ export function Deliveries({ destinationId, isOn }: { destinationId: string; isO
                     icon={Send}
                     size="small"
                     label={`Send ${row.type} again`}
-                    disabled={!isOn}
+                    disabled={!isOn || redeliver.isPending}
                     onClick={() => redeliver.mutate({ destination_id: destinationId, delivery_id: row.delivery_id })}
                   />
                 ),

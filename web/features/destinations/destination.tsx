@@ -40,6 +40,11 @@ function Found({ destination }: { destination: EventDestination }) {
   const close = (): void => setOpen(null)
   const test = useDestinationTest()
   const change = useChange('updateDestination', { stale: [...stale], done: 'The destination was saved' })
+  const toggle = useChange('updateDestination', {
+    stale: [...stale],
+    done: 'The destination was saved',
+    failed: 'Could not change this',
+  })
   const remove = useChange('deleteDestination', {
     stale: ['listDestinations'],
     done: 'The destination was deleted',
@@ -64,7 +69,8 @@ function Found({ destination }: { destination: EventDestination }) {
           <Button
             icon={Power}
             look={enabled ? 'secondary' : 'primary'}
-            onClick={() => change.mutate({ destination_id, enabled: !enabled })}
+            pending={toggle.isPending}
+            onClick={() => toggle.mutate({ destination_id, enabled: !enabled })}
           >
             {enabled ? 'Switch off' : 'Switch on'}
           </Button>

@@ -61,7 +61,7 @@ export function JobActions({ job }: { job: EnrichmentJob }) {
           Try failed again
         </Button>
       )}
-      <Button icon={FlaskConical} onClick={() => run.mutate({ job_id, sample: SAMPLE })}>
+      <Button icon={FlaskConical} pending={run.isPending} onClick={() => run.mutate({ job_id, sample: SAMPLE })}>
         {`Try ${SAMPLE} records`}
       </Button>
       <Button icon={RotateCw} onClick={() => setAsked('full')}>

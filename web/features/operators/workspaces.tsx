@@ -91,11 +91,9 @@ const stale: ['listTenants'] = ['listTenants']
 
 function Actions({ row: { workspace_id, name, suspended, trusted } }: { row: TenantWorkspace }) {
   const [asked, setAsked] = useState(false)
-  const suspend = useChange('suspendWorkspace', {
-    stale,
-    done: suspended ? 'Suspension ended' : `${name} is suspended`,
-  })
-  const trust = useChange('trustWorkspace', { stale, done: 'Saved' })
+  const suspend = useChange('suspendWorkspace', { stale, done: `${name} is suspended` })
+  const resume = useChange('suspendWorkspace', { stale, done: 'Suspension ended', failed: 'Could not change this' })
+  const trust = useChange('trustWorkspace', { stale, done: 'Saved', failed: 'Could not save' })
   const remove = useChange('deleteTenant', { stale, done: `${name} was deleted` })
   return (
     <>
@@ -112,7 +110,7 @@ function Actions({ row: { workspace_id, name, suspended, trusted } }: { row: Ten
         }
       >
         {suspended ? (
-          <MenuItem icon={CirclePlay} onSelect={() => suspend.mutate({ workspace_id, suspended: false })}>
+          <MenuItem icon={CirclePlay} onSelect={() => resume.mutate({ workspace_id, suspended: false })}>
             End suspension
           </MenuItem>
         ) : (

@@ -10,8 +10,8 @@ const stale = ['getWorkflow', 'listWorkflows'] as const
 /** Pauses a workflow: no execution of a paused workflow starts; new executions wait. */
 export function PauseSection({ workflow }: { workflow: Workflow }) {
   const { workflow_id, paused_at } = workflow
-  const pause = useChange('pauseWorkflow', { stale: [...stale], done: 'Paused' })
-  const resume = useChange('resumeWorkflow', { stale: [...stale], done: 'Resumed' })
+  const pause = useChange('pauseWorkflow', { stale: [...stale], done: 'Paused', failed: 'Could not pause' })
+  const resume = useChange('resumeWorkflow', { stale: [...stale], done: 'Resumed', failed: 'Could not resume' })
   return (
     <Section title="Pause">
       <Card className="flex max-w-xl items-center justify-between gap-4">
@@ -25,9 +25,11 @@ export function PauseSection({ workflow }: { workflow: Workflow }) {
           )}
         </p>
         {paused_at === null ? (
-          <Button onClick={() => void pause.mutateAsync({ workflow_id })}>Pause workflow</Button>
+          <Button pending={pause.isPending} onClick={() => pause.mutate({ workflow_id })}>
+            Pause workflow
+          </Button>
         ) : (
-          <Button look="primary" onClick={() => void resume.mutateAsync({ workflow_id })}>
+          <Button look="primary" pending={resume.isPending} onClick={() => resume.mutate({ workflow_id })}>
             Resume workflow
           </Button>
         )}

@@ -15,8 +15,12 @@ const stale = ['getWorkflow', 'listWorkflows', 'listVersions'] as const
 export function TransferNotice({ workflow, role }: { workflow: Workflow; role: WorkflowRole }) {
   const { userId } = useRole()
   const { nameOf } = usePeople()
-  const accept = useChange('acceptTransfer', { stale: [...stale], done: `${workflow.name} is yours` })
-  const decline = useChange('declineTransfer', { stale: [...stale], done: 'Declined' })
+  const accept = useChange('acceptTransfer', {
+    stale: [...stale],
+    done: `${workflow.name} is yours`,
+    failed: 'Could not accept',
+  })
+  const decline = useChange('declineTransfer', { stale: [...stale], done: 'Declined', failed: 'Could not decline' })
   const { workflow_id } = workflow
   if (workflow.pending_owner_id === userId)
     return (
@@ -50,7 +54,11 @@ export function TransferNotice({ workflow, role }: { workflow: Workflow; role: W
 export function HandOver({ workflow }: { workflow: Workflow }) {
   const { list, nameOf } = usePeople()
   const offer = useChange('offerWorkflow', { stale: [...stale], done: 'Offered' })
-  const withdraw = useChange('withdrawTransfer', { stale: [...stale], done: 'The offer was withdrawn' })
+  const withdraw = useChange('withdrawTransfer', {
+    stale: [...stale],
+    done: 'The offer was withdrawn',
+    failed: 'Could not withdraw the offer',
+  })
   const [to, setTo] = useState('')
   const [asking, setAsking] = useState(false)
   const { workflow_id, pending_owner_id } = workflow
