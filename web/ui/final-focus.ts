@@ -1,4 +1,4 @@
-import { useMemo } from 'react'
+import { useState } from 'react'
 
 /**
  * Returns what has the focus after a dialog closes: the element that had it when the dialog opened. Without it, a dialog
@@ -6,6 +6,12 @@ import { useMemo } from 'react'
  * remembers where the focus was. An element that is gone, such as an item of a menu, leaves the choice to the dialog.
  */
 export function useFinalFocus(open: boolean): () => HTMLElement | true {
-  const before = useMemo(() => (open ? document.activeElement : null), [open])
+  const [wasOpen, setWasOpen] = useState(false)
+  const [before, setBefore] = useState<Element | null>(null)
+  // During the render that opens the dialog, no field of it has the focus yet.
+  if (open !== wasOpen) {
+    setWasOpen(open)
+    if (open) setBefore(document.activeElement)
+  }
   return () => (before instanceof HTMLElement && before.isConnected && before !== document.body ? before : true)
 }
