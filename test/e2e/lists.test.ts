@@ -134,6 +134,9 @@ describe.skipIf(noBrowser)('lists', { timeout: 90_000 }, () => {
     await page.getByRole('link', { name: 'Copy of Known grades' }).waitFor({ state: 'detached' })
 
     await navigateTo(page, '/teams')
+    await page.getByRole('button', { name: 'New team' }).click()
+    await page.getByRole('dialog').getByLabel('Name').press('Escape')
+    await page.locator('button:focus', { hasText: 'New team' }).waitFor()
     await rename('Finance', 'Money')
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
     await choose('Money', 'Copy link')

@@ -1,4 +1,4 @@
-import { ConnectionFailed, HeddleProblem } from '#sdk/problems'
+import { ConnectionFailed, HeddleProblem, TimedOut } from '#sdk/problems'
 import { translateMessage } from '#web/words/messages.ts'
 
 /** Returns the message for the user about a failure. */
@@ -9,7 +9,7 @@ export function messageOf(error: unknown): string {
     )
     return details.length > 0 ? details.join('; ') : translateMessage(error.message)
   }
-  if (error instanceof ConnectionFailed || error instanceof TypeError)
+  if (error instanceof ConnectionFailed || error instanceof TimedOut || error instanceof TypeError)
     return 'Cannot reach the service. Check your connection and try again.'
   return error instanceof Error ? error.message : 'Something went wrong. Try again.'
 }
