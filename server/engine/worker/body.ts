@@ -92,6 +92,29 @@ export function frameIn(
 export const retryOnFault = <T>({ deps, live, frame, command }: AnyBody, work: () => Promise<T>): Promise<T> =>
   deps.platformRetry(live, { frame, node: command.node }, work)
 
+/**
+ * Starts or continues a body. Messages wait until a body that is continued has read its rows back. If they cannot be
+ * read, for example because a blob is lost, the node fails: the execution would neither continue nor accept a
+ * cancellation.
+ */
+export async function installBody(body: AnyBody, install: () => Promise<void>): Promise<void> {
+  const { deps, live, frame, command } = body
+  const { node, attempt } = command
+  const isOver = (): boolean => live.frames.get(frame.prefix) !== frame
+  try {
+    await install()
+  } catch (error) {
+    // The execution goes back to the queue. Its messages are for frames that were not read back, so they stay unread.
+    if (error instanceof NoLongerNeeded && !isOver()) throw error
+    if (!isOver()) {
+      const about = { err: error, execution_id: live.owned.executionId, node: frame.prefix + node }
+      deps.log.error(about, 'the progress of a map or loop could not be read back')
+      live.sendUnawaited(frame, { kind: 'error', node, attempt, error: errorOf(error), retryable: false })
+    }
+  }
+  if (command.again) live.restoring(-1)
+}
+
 /** Reports the result of the whole map or loop after its output is gathered, and calls `leave`. */
 export async function reportOutput(body: AnyBody, gather: () => Promise<Json>, leave: () => void): Promise<void> {
   const { deps, live, frame, command } = body

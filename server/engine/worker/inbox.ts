@@ -74,7 +74,7 @@ export const deliverHeld = (self: Self, work: Work): void => {
 }
 
 /** If a rule cancelled the execution, the data names the rule and the execution that replaces it. */
-const cancelData = ({ by, reason, rule }: Extract<Signal, { type: 'cancel' }>): JsonObject => ({
+export const cancelData = ({ by, reason, rule }: Extract<Signal, { type: 'cancel' }>): JsonObject => ({
   by,
   ...(reason !== undefined && { reason }),
   ...(rule && {

@@ -4,6 +4,7 @@ import { type PlatformFault, platformFault } from '../platform-fault.ts'
 import { NeedsNewerRelease } from '../release.ts'
 import type { ExecutionRow, Inboxes, Journals } from './claim-store.ts'
 import type { Identities, Identity } from './identity.ts'
+import { cancelData } from './inbox.ts'
 import type { Owned } from './owned.ts'
 import type { Store } from './store.ts'
 import { suspicion } from './suspects.ts'
@@ -30,6 +31,8 @@ export const makeLoadingExecutions = (deps: {
   store: Store
   log: Logger
   identities: Identities
+  /** Milliseconds of the database clock. */
+  now(): number
   /** Called when an execution met a fault of the platform. */
   count(kind: PlatformFault['kind']): void
   read(row: ExecutionRow, events: Journals, inbox: Inboxes): Promise<Owned>
@@ -49,6 +52,34 @@ export const makeLoadingExecutions = (deps: {
     const fault = platformFault(error, 'engine')
     if (fault) deps.count(fault.kind)
     return store.putBack(row, of.workerId, { seconds, since, words: fault?.words ?? null })
+  }
+
+  /**
+   * Ends an execution that was cancelled and cannot be read, for example because a blob is lost. Its `finally` nodes
+   * cannot run. Returns false if the execution was not cancelled.
+   */
+  const endIfCancelled = async (
+    row: ExecutionRow,
+    of: Identity,
+    events: Journals,
+    inbox: Inboxes,
+    error: unknown,
+  ): Promise<boolean> => {
+    const { workspace_id: workspaceId, execution_id: executionId } = row
+    const message = inbox.get(executionId)?.find(({ payload }) => payload.type === 'cancel')
+    if (message?.payload.type !== 'cancel' || error instanceof NeedsNewerRelease || platformFault(error, 'engine'))
+      return false
+    const at = deps.now()
+    const { moved } = await of.journal.append({
+      workspaceId,
+      executionId,
+      epoch: row.epoch,
+      seq: row.snapshot_seq + (events.get(executionId)?.length ?? 0) + 1,
+      events: [{ type: 'execution.cancelled', at, data: cancelData(message.payload) }],
+      rowUpdate: { status: 'cancelled', seen: message.n, finishedAt: at, tellEnd: true },
+    })
+    log.warn({ err: error, execution_id: executionId }, 'a cancelled execution was ended although it could not be read')
+    return moved
   }
 
   const notTakenUp = async (row: ExecutionRow, of: Identity, error: unknown): Promise<void> => {
@@ -78,7 +109,8 @@ export const makeLoadingExecutions = (deps: {
         if (of === identities.current() && !identities.renewing() && !stopped) await deps.takeUp(owned, of)
       } catch (error) {
         crashesOf.delete(row.execution_id)
-        await notTakenUp(row, of, error)
+        const isEnded = await endIfCancelled(row, of, events, inbox, error).catch(() => false)
+        if (!isEnded) await notTakenUp(row, of, error)
       }
     },
     stop: () => {

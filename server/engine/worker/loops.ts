@@ -9,7 +9,7 @@ import type { ResumedCommand } from '../interpreter/resume-command.ts'
 import { emptyState, type GraphState } from '../interpreter/state.ts'
 import type { ItemRow } from '../journal/batch.ts'
 import { hydrate } from '../outputs.ts'
-import { reportOutput, retryOnFault } from './body.ts'
+import { installBody, reportOutput, retryOnFault } from './body.ts'
 import type { EffectDeps } from './effect-deps.ts'
 import type { Frame } from './frame.ts'
 import type { Live, Work } from './live-types.ts'
@@ -43,11 +43,12 @@ const TOLD_EVERY = 100
 export async function runLoop(deps: EffectDeps, live: Live, frame: Frame, command: LoopCommand): Promise<undefined> {
   const loop = makeLoop(deps, live, frame, command)
   loop.launch = (work) => launch(loop, work)
-  const { turn, failed } = command.again ? await restore(loop) : {}
-  const resumed = turn ? await live.resume(turn) : []
-  live.maps.add(loop.launch)
-  await live.post((work) => install(loop, work, turn, resumed, failed))
-  if (command.again) live.restoring(-1)
+  await installBody(loop, async () => {
+    const { turn, failed } = command.again ? await restore(loop) : {}
+    const resumed = turn ? await live.resume(turn) : []
+    live.maps.add(loop.launch)
+    await live.post((work) => install(loop, work, turn, resumed, failed))
+  })
   return undefined
 }
 

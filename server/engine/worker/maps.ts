@@ -7,7 +7,7 @@ import { emptyState, type GraphState } from '../interpreter/state.ts'
 import type { ItemRow } from '../journal/batch.ts'
 import { NodeFailure } from '../node.ts'
 import { hydrate } from '../outputs.ts'
-import { type Body, frameIn, makeBody, reportOutput, retryOnFault } from './body.ts'
+import { type Body, frameIn, installBody, makeBody, reportOutput, retryOnFault } from './body.ts'
 import type { EffectDeps } from './effect-deps.ts'
 import type { Frame } from './frame.ts'
 import type { Live, Work } from './live-types.ts'
@@ -62,11 +62,12 @@ const chunkOf = (total: number): number => Math.max(100, Math.ceil(total / 1000)
 export async function runMap(deps: EffectDeps, live: Live, frame: Frame, command: MapCommand): Promise<undefined> {
   const map = makeMapping(deps, live, frame, command)
   map.launch = (work) => launch(map, work)
-  const found: Begun[] = []
-  for (const item of command.again ? await restore(map) : []) found.push({ item, resumed: await live.resume(item) })
-  live.maps.add(map.launch)
-  await live.post((work) => install(map, work, found))
-  if (command.again) live.restoring(-1)
+  await installBody(map, async () => {
+    const found: Begun[] = []
+    for (const item of command.again ? await restore(map) : []) found.push({ item, resumed: await live.resume(item) })
+    live.maps.add(map.launch)
+    await live.post((work) => install(map, work, found))
+  })
   return undefined
 }
 

@@ -230,11 +230,10 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
   }
 
   const claims = makeClaims({
-    store,
-    log,
+    ...deps,
+    now: clock.now,
     count,
     identities,
-    limits,
     room: liveExecutions.room,
     suspectRoom: liveExecutions.suspectRoom,
     someAtLimit: liveExecutions.someAtLimit,
@@ -248,7 +247,6 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
       loaded: liveExecutions.loaded,
     }),
     takeUp: (owned, of) => takeUp(adopt(owned, of), log),
-    decideSoon: deps.decideSoon,
   })
   const ticking = await startTicking({
     store,
