@@ -17,7 +17,7 @@ const documents = find('*.md', '.github/**/*.md', 'docs/*.md', 'docs/decisions/*
 )
 const FOLDERS = '{server,model,sdk,web,widget,bench,scripts,test,docs,deploy,migrations}'
 const sources = find(`${FOLDERS}/**/*.{ts,tsx,mjs,css}`)
-const files = [...find('*.*'), ...find(`${FOLDERS}/**/*`)]
+const files = [...find('*.*'), ...find(FOLDERS), ...find(`${FOLDERS}/**/*`)]
 
 const wordsOf = (text: string, pattern: RegExp): string[] =>
   [...new Set([...text.matchAll(pattern)].map(([, word]) => word!))].sort()
@@ -133,6 +133,14 @@ test.each(documents)('%s names only what exists', (document) => {
     packages: [],
     names: [],
   })
+})
+
+test('comments name only files that exist', () => {
+  const missing = sources.flatMap((file) => {
+    const comments = (read(file).match(/^ *(?:\/\/|\/\*\*|\*) .*$/gm) ?? []).join('\n')
+    return missingFiles(comments).map((name) => `${file}: ${name}`)
+  })
+  expect(missing).toEqual([])
 })
 
 test('a document that names something that does not exist is found', () => {

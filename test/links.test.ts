@@ -29,6 +29,12 @@ function brokenLinks(document: string): string[] {
 
 test.each(documents)('%s has no broken links', (document) => expect(brokenLinks(document)).toEqual([]))
 
+const others = documents.filter((document) => document !== 'CHANGELOG.md')
+test.each(others)('%s has no heading twice, so that each can be linked', (document) => {
+  const anchors = anchorsOf(readFileSync(join(root, document), 'utf8').replace(/^ *```[\s\S]*?^ *```/gm, ''))
+  expect(anchors.filter((anchor, at) => anchors.indexOf(anchor) !== at)).toEqual([])
+})
+
 test('a link to a heading that does not exist is found', () => {
   expect(anchorsOf('## Who a run acts for\n### `code`, and more')).toEqual(['who-a-run-acts-for', 'code-and-more'])
 })
