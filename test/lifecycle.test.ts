@@ -188,7 +188,7 @@ describe('the program', () => {
       const { port } = other.address() as AddressInfo
       const { code, errors } = await start({ PORT: String(port) }).ended
       expect(code).toBe(1)
-      expect(errors).toContain(`PORT is not valid: ${port}`)
+      expect(errors).toContain(`PORT ${port} is used by another program`)
       expect(errors).not.toContain('    at ')
     } finally {
       other.close()

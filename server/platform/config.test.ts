@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readConfig, unknownSettings } from './config.ts'
+import { readConfig, refuseSetting, unknownSettings } from './config.ts'
 
 const provider = { id: 'corp', title: 'Corp', issuer: 'https://id.example', client_id: 'x', client_secret: 'y' }
 const key = Buffer.alloc(32, 251).toString('base64')
@@ -51,4 +51,12 @@ test('a variable that looks like a setting and is none is named, with the settin
   ])
   const others = { HEDDLE_BASE: 'x', HEDDLE_KEY: 'x', HEDDLE_WORKSPACE: 'x', HEDDLE_HOST: 'x', HEDDLE_UPSTREAMS: 'x' }
   expect(unknownSettings({ ...others, HEDDLE_TEST_SLOW: '1', HEDDLE_MEMBER: '1' })).toEqual([])
+})
+
+test('a port that is in use is reported with what to do, and another error with its own text', () => {
+  const taken = Object.assign(new Error('listen EADDRINUSE: address already in use'), { code: 'EADDRINUSE' })
+  const message = 'PORT 4100 is used by another program. Stop that program, or set PORT to another number.'
+  expect(refuseSetting('PORT', 4100, taken).message).toBe(message)
+  expect(refuseSetting('PORT', 4100, new Error('EADDRINUSE')).message).toBe(message)
+  expect(refuseSetting('PORT', 80, new Error('EACCES')).message).toBe('PORT is not valid: 80: EACCES')
 })

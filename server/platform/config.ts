@@ -252,7 +252,15 @@ export class SettingRefused extends Error {}
 
 /** For an error that appears only when a setting is used. The message contains the text of the operating system. */
 export const refuseSetting = (name: keyof Settings, value: string | number, why: unknown): SettingRefused =>
-  new SettingRefused(`${name} is not valid: ${value}: ${why instanceof Error ? why.message : why}`, { cause: why })
+  new SettingRefused(
+    isTaken(why)
+      ? `${name} ${value} is used by another program. Stop that program, or set ${name} to another number.`
+      : `${name} is not valid: ${value}: ${why instanceof Error ? why.message : why}`,
+    { cause: why },
+  )
+
+const isTaken = (why: unknown): boolean =>
+  why instanceof Error && ((why as { code?: string }).code === 'EADDRINUSE' || why.message === 'EADDRINUSE')
 
 export function readConfig(env: NodeJS.ProcessEnv, argv: string[] = []): Config {
   const values: Record<string, unknown> = {}
