@@ -145,3 +145,40 @@ test('a blob store that does not answer delays only the execution whose blobs it
     results: 100_000,
   })
 })
+
+test('an execution that cannot be taken up keeps no place in the worker', async () => {
+  let isFaulty = false
+  const { promise: end, resolve } = Promise.withResolvers<void>()
+  const slow = kind('slow', 'pure', async () => {
+    await end
+    return { output: 'done' }
+  })
+  const effectOf = () => {
+    if (isFaulty) throw new Error('the kind of node has a fault')
+    return 'pure' as const
+  }
+  // Other workers could take it up.
+  const own = await makeTestDatabase()
+  const narrow = await startTestEngine(own.urls, {
+    nodes: [{ ...slow, effectOf }],
+    engine: { limits: { capacity: 1 } },
+  })
+  try {
+    const { workspaceId, engine } = narrow
+    const admin = await own.superuser()
+    const executionId = await narrow.run({ nodes: [{ id: 's', type: 'slow' }], edges: [] })
+    await expect.poll(async () => (await engine.readExecution(workspaceId, executionId))?.status).toBe('running')
+    isFaulty = true
+    await admin.query('select engine.bury(worker_id) from workers where not dead')
+    const notLoaded = `select waiting_for -> 0 ->> 'reason' as reason from executions where execution_id = $1`
+    await expect.poll(async () => (await admin.query(notLoaded, [executionId])).rows[0].reason).toBe('not_loaded')
+    isFaulty = false
+    resolve()
+    await admin.query('update executions set due_at = now() where execution_id = $1', [executionId])
+    expect(await engine.waitFor(workspaceId, executionId, 60 * SECOND)).toMatchObject({ status: 'succeeded' })
+  } finally {
+    resolve()
+    await narrow.stop()
+    await own.drop()
+  }
+})

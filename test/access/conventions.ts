@@ -82,8 +82,8 @@ const madeElsewhere = new Set(['acceptInvitation', 'addPasskey', 'confirmSignUp'
 export const makesSomething = ({ status, operation }: AnyRoute): boolean =>
   status === 201 && !madeElsewhere.has(operation)
 
-/** Operations whose result is indexed in the background, so that its ETag soon changes. */
-export const moving = new Set(['addKnowledgeDocument'])
+/** Operations whose result changes in the background, so that its ETag soon changes: it is indexed, or evaluated. */
+export const moving = new Set(['addKnowledgeDocument', 'createAlertRule'])
 
 /**
  * Operations whose audit log entries are tested where their requirements exist: a mail, a passkey, a provider, a real

@@ -147,11 +147,12 @@ const variablesFor = async (ports: EnginePorts, workspaceId: string, start: Star
 /** The next claim does not wait for an execution that has much to compute before it continues. */
 const takeUp = async (live: Live, log: Logger): Promise<void> => {
   const begun = live.begin()
+  // An execution that cannot be taken up is put back into the queue, so it must not keep its place here.
+  begun.catch(() => live.abandon())
   const isLate = await Promise.race([begun.then(() => false), pause(TAKE_UP).then(() => true)])
   if (!isLate) return
   begun.catch((error: Error) => {
     log.error({ err: error, execution_id: live.owned.executionId }, 'an execution could not be started or resumed')
-    live.abandon()
   })
 }
 
