@@ -13,11 +13,11 @@ export const isChange = ({ method }: AnyRoute): boolean => ['PATCH', 'PUT', 'DEL
 /** Operations that change something that no GET returns alone, so that no client can have its ETag. */
 export const withoutCurrent = {
   clearWorkflowState: 'all of them at once',
+  deleteTenant: 'operators see it nowhere alone',
   endSessions: 'all of them at once',
   receiveByDelete: 'a call of a webhook, whatever its method, starts a workflow',
   receiveByPatch: 'likewise',
   receiveByPut: 'likewise',
-  deleteTenant: 'operators see it nowhere alone',
   suspendWorkspace: 'operators see it nowhere alone',
   trustWorkspace: 'operators see it nowhere alone',
   unlinkOidc: 'a link has no fields',
