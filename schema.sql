@@ -1,5 +1,5 @@
 -- Printed by `npm run generate` from the migrations, for new databases. Change the schema with a migration.
--- PostgreSQL 18, 129 migrations, sha256 c50fad874ad05d0286563d069b6d853338aef6e5b66a50854c82e0a3ca8b335d
+-- PostgreSQL 18, 129 migrations, sha256 89223be87937fab1e3012fcc02d46224d3f31796e339d59b9f01551ea1d31d12
 
 set local check_function_bodies = off;
 set local search_path = public, pg_temp;
