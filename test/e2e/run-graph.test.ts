@@ -41,7 +41,7 @@ const definition = {
 describe.skipIf(noBrowser)('the graph of a run', () => {
   const site = useSite()
 
-  it('fits into its area, and still fits after the area changes its size', async () => {
+  it('fits into its area, also after its definition is loaded and after the area changes its size', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     const nodes = [
@@ -68,7 +68,16 @@ describe.skipIf(noBrowser)('the graph of a run', () => {
           })
         )
       })
+    // Until the version is loaded, the page shows the steps without their edges, below each other.
+    const isLoaded = Promise.withResolvers<void>()
+    await page.route(/\/versions\?/, async (route) => {
+      await isLoaded.promise
+      await route.continue()
+    })
     await page.goto(`/runs/${execution_id}`)
+    await page.locator('[data-node="w"]').waitFor()
+    await eventually(areInside).toBe(true)
+    isLoaded.resolve()
     await page.locator('[data-node="w"]').getByText('1 d').waitFor()
     await eventually(areInside).toBe(true)
     await page.setViewportSize({ width: 1000, height: 700 })

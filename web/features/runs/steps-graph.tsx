@@ -87,10 +87,11 @@ export function StepsGraph(props: StepsGraphProps) {
 }
 
 /**
- * Fits the graph into its box, or shows its start or the node that needs attention. The box can still grow after the
- * graph is ready, and later with the window: the graph is fitted again until the user has moved it.
+ * Fits the graph into its box, or shows its start or the node that needs attention. The box can change its size after
+ * the graph is ready, and the graph can be replaced when its definition is loaded: it is fitted again until the user has
+ * moved it.
  */
-function useSight(box: RefObject<HTMLDivElement | null>, isStill: boolean, first: () => string | undefined) {
+function useSight(box: RefObject<HTMLDivElement | null>, doc: Doc, isStill: boolean, first: () => string | undefined) {
   const flow = useRef<Flow | null>(null)
   const isTouched = useRef(false)
   const wanted = useRef(first)
@@ -112,6 +113,8 @@ function useSight(box: RefObject<HTMLDivElement | null>, isStill: boolean, first
     if (box.current) observer.observe(box.current)
     return () => observer.disconnect()
   }, [box, look])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another document has its nodes at other positions
+  useEffect(look, [doc, look])
   const onTouched = (): void => {
     isTouched.current = true
   }
@@ -122,7 +125,7 @@ function Drawing(props: StepsGraphProps & { doc: Doc; kinds: Kinds; graph: DocGr
   const { doc, kinds, graph, path = TOP, selected = null, onSelect, onOpen, children } = props
   const box = useRef<HTMLDivElement>(null)
   const isStill = onSelect === undefined
-  const { flow, look, onTouched } = useSight(box, isStill, () => selected ?? firstOf(graph, props.runs))
+  const { flow, look, onTouched } = useSight(box, doc, isStill, () => selected ?? firstOf(graph, props.runs))
   const chosen = useMemo(() => (selected === null ? NOTHING : new Set([selected])), [selected])
   useEffect(() => {
     if (selected !== null && flow.current && box.current) showNode(flow.current, box.current, selected)
