@@ -1,5 +1,5 @@
 -- Printed by `npm run generate` from the migrations, for new databases. Change the schema with a migration.
--- PostgreSQL 18, 129 migrations, sha256 89223be87937fab1e3012fcc02d46224d3f31796e339d59b9f01551ea1d31d12
+-- PostgreSQL 18, 130 migrations, sha256 c38d8d989123b5f07c76327e0b1a86615468b3f4df0c5299e5ea8261052feb41
 
 set local check_function_bodies = off;
 set local search_path = public, pg_temp;
@@ -1276,14 +1276,28 @@ BEGIN ATOMIC
    WHERE (unpacked.p_type <> 'packed'::text)
  UNION ALL
   SELECT ((unpacked.p_seq + (x.n)::integer) - 1),
-     (unpacked.p_at + (((x.fact ->> 1))::double precision * '00:00:00.001'::interval)),
-     (x.fact ->> 0),
-     (x.fact -> 2)
+     (unpacked.p_at + (((x.event ->> 1))::double precision * '00:00:00.001'::interval)),
+         CASE (x.event ->> 0)
+             WHEN 'b'::text THEN 'node.started'::text
+             WHEN 's'::text THEN 'node.succeeded'::text
+             WHEN 'k'::text THEN 'node.skipped'::text
+             WHEN 't'::text THEN 'execution.started'::text
+             WHEN 'e'::text THEN 'execution.succeeded'::text
+             ELSE (x.event ->> 0)
+         END AS "case",
+         CASE (x.event ->> 0)
+             WHEN 'b'::text THEN (format('{"node_id":%s,"attempt":%s}'::text, (x.event -> 2), (x.event -> 3)))::json
+             WHEN 's'::text THEN (format('{"node_id":%s,"attempt":%s,"output":%s}'::text, (x.event -> 2), (x.event -> 3), (x.event -> 4)))::json
+             WHEN 'k'::text THEN (format('{"node_id":%s}'::text, (x.event -> 2)))::json
+             WHEN 't'::text THEN (format('{"trigger":%s}'::text, (x.event -> 2)))::json
+             WHEN 'e'::text THEN (format('{"results":%s}'::text, (x.event -> 2)))::json
+             ELSE (x.event -> 2)
+         END AS "case"
     FROM json_array_elements(
          CASE
              WHEN (unpacked.p_type = 'packed'::text) THEN unpacked.p_data
              ELSE '[]'::json
-         END) WITH ORDINALITY x(fact, n);
+         END) WITH ORDINALITY x(event, n);
 END
 ;
 CREATE OR REPLACE FUNCTION public.read_execution_feeds(watched uuid[], after integer[], most integer)

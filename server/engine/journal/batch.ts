@@ -2,6 +2,7 @@ import type { ExecutionError, ExecutionStatus, Json, JsonObject } from '#model/d
 import type { GateRow } from '../flow/gate.ts'
 import type { GraphState, JournalEvent } from '../interpreter/state.ts'
 import type { BlobRef, Initiator, StartLabels, StartTarget, TriggerKind, WaitingFor } from '../ports.ts'
+import type { EventText } from './short-events.ts'
 
 /** The update of an execution's row. Only the fields of the new status are written; the others are cleared. */
 export type RowUpdate = {
@@ -66,7 +67,7 @@ export type Append = {
   items?: ItemRow[]
 }
 
-export type Encoded = Append & { bytes: number; texts: string[] }
+export type Encoded = Append & { bytes: number; texts: EventText[] }
 
 // The fence: nothing is written unless the row of the worker exists, is alive, and is locked against a worker that
 // would declare it dead. The generation is that of the list of workspaces that send events to destinations

@@ -2,6 +2,7 @@ import type { GraphState, JournalEvent, NodeState } from '../interpreter/state.t
 import type { StartLabels } from '../ports.ts'
 import { type Append, COMMITS, type Encoded, type RowUpdate } from './batch.ts'
 import { type EventWorkspaces, SENT_EVENT_TYPES } from './event-workspaces.ts'
+import { type EventText, packedText, textOf } from './short-events.ts'
 
 const hex = (bytes: Buffer): string => `\\x${bytes.toString('hex')}`
 
@@ -79,16 +80,16 @@ const startFields = (append: StartAppend): object => {
 }
 
 /** Returns event data as users see it. A value in the blob store is named, not repeated. */
-const dataText = (data: Append['events'][number]['data']): string => {
-  if (data.blob === undefined) return JSON.stringify(data)
-  const { output: _output, results: _results, ...rest } = data
-  return JSON.stringify(rest)
+const eventText = (event: JournalEvent): EventText => {
+  if (event.data.blob === undefined) return textOf(event)
+  const { output: _output, results: _results, ...rest } = event.data
+  return { data: JSON.stringify(rest) }
 }
 
 /** Serializes an append before it is queued, so that a text that cannot be serialized fails only its own execution. */
 export const encode = (append: Append): Encoded => {
-  const texts = append.events.map((event) => dataText(event.data))
-  const bytes = texts.reduce((sum, text) => sum + text.length, 200 + (append.start?.bytes ?? 0))
+  const texts = append.events.map(eventText)
+  const bytes = texts.reduce((sum, { data }) => sum + data.length, 200 + (append.start?.bytes ?? 0))
   return { ...append, bytes, texts }
 }
 
@@ -137,7 +138,7 @@ const MAX_PACKED = 16
 const packs = ({ events, texts }: Encoded, at: number): boolean =>
   events[at] !== undefined &&
   events[at].data.blob === undefined &&
-  (texts[at] as string).length <= MAX_PACKED_CHARACTERS
+  (texts[at] as EventText).data.length <= MAX_PACKED_CHARACTERS
 
 /** Returns the number of events, starting with `at`, that are written as one row. */
 const packedFrom = (append: Encoded, at: number): number => {
@@ -157,11 +158,11 @@ export function* rowsOf(append: Encoded, leaves: boolean): Generator<EventRow> {
   for (let at = 0, count = 1; at < events.length; at += count) {
     const first = events[at] as JournalEvent
     count = leaves ? 1 : packedFrom(append, at)
-    if (count === 1) yield { seq: seq + at, at: first.at, type: first.type, text: texts[at] as string }
+    if (count === 1) yield { seq: seq + at, at: first.at, type: first.type, text: (texts[at] as EventText).data }
     else {
       const several = events
         .slice(at, at + count)
-        .map((event, n) => `["${event.type}",${event.at - first.at},${texts[at + n]}]`)
+        .map((event, n) => packedText(event.type, event.at - first.at, texts[at + n] as EventText))
       yield { seq: seq + at, at: first.at, type: 'packed', text: `[${several.join()}]` }
     }
   }

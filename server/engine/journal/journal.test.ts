@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { pino } from 'pino'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { JsonObject } from '#model/definition'
 import { type Database, openDatabase } from '#platform/db/pool'
 import { newId } from '#platform/ids'
 import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
@@ -329,6 +330,59 @@ test.each([
     [append.executionId],
   )
   expect(read).toEqual(events.map((event, n) => ({ seq: n + 2, ...event })))
+})
+
+type EventType = Append['events'][number]['type']
+const SHORT_EVENTS: [type: EventType, data: JsonObject][] = [
+  ['execution.started', { trigger: { kind: 'user', id: null } }],
+  ['node.started', { node_id: 'n1', attempt: 1 }],
+  ['node.succeeded', { node_id: 'n1', attempt: 12, output: { list: [1, 'two', null] } }],
+  ['node.succeeded', { node_id: 'n2', attempt: 1, output: null }],
+  ['node.succeeded', { node_id: 'n3', attempt: 1, output: '"quoted" \\ %s {1,2} \u0001 ü' }],
+  ['node.skipped', { node_id: 'n4' }],
+  ['execution.succeeded', { results: [] }],
+]
+const LONG_EVENTS: [type: EventType, data: JsonObject][] = [
+  ['execution.started', { trigger: { kind: 'user', id: null }, retry_of: 'x' }],
+  ['execution.started', {}],
+  ['node.started', { node_id: 'n1', attempt: 1, child_execution_id: 'x' }],
+  ['node.started', { attempt: 1, node_id: 'n1' }],
+  ['node.succeeded', { node_id: 'n1', attempt: 1 }],
+  ['node.succeeded', { node_id: 'n1', attempt: 1, output: 1, usage: { tokens: 2 } }],
+  ['node.skipped', { node_id: 'n1', reason: 'x' }],
+  ['node.failed', { node_id: 'n1', attempt: 1 }],
+]
+
+test('packed events are read as they were written, and the most frequent shapes are written in a short form', async () => {
+  const append = start()
+  await journal.append(append)
+  const events = [...SHORT_EVENTS, ...LONG_EVENTS].map(([type, data], n) => ({ type, at: 1_800_000_000_000 + n, data }))
+  await journal.append(next(append, { events }))
+  const { rows } = await superuser.query(
+    'select type, (extract(epoch from at) * 1000)::float8 as at, data from journal where execution_id = $1 and seq > 1 order by seq',
+    [append.executionId],
+  )
+  expect(rows).toEqual(events)
+  const { rows: stored } = await superuser.query(
+    'select type, data from events where execution_id = $1 and seq > 1 order by seq',
+    [append.executionId],
+  )
+  expect(stored.map(({ type }) => type)).toEqual(['packed'])
+  expect(stored[0].data.map(([type]: [string]) => type)).toEqual([
+    ...['t', 'b', 's', 's', 's', 'k', 'e'],
+    ...LONG_EVENTS.map(([type]) => type),
+  ])
+})
+
+test('an event that has a short form and a row of its own is stored with its type and data', async () => {
+  const append = start()
+  await journal.append(append)
+  const data = { node_id: 'n1', attempt: 1, output: 'x' }
+  await journal.append(next(append, { events: [{ type: 'node.succeeded', at: 1_800_000_000_000, data }] }))
+  const { rows } = await superuser.query('select type, data from events where execution_id = $1 and seq = 2', [
+    append.executionId,
+  ])
+  expect(rows).toEqual([{ type: 'node.succeeded', data }])
 })
 
 test('a page of a journal starts after any event number, also inside a row, and has at most the requested size', async () => {
