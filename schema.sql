@@ -1,5 +1,5 @@
 -- Printed by `npm run generate` from the migrations, for new databases. Change the schema with a migration.
--- PostgreSQL 18, 130 migrations, sha256 c38d8d989123b5f07c76327e0b1a86615468b3f4df0c5299e5ea8261052feb41
+-- PostgreSQL 18, 131 migrations, sha256 8af7d0958a543e4da585e3233aa985537dcb709793c1c452bb46aa0a696d8892
 
 set local check_function_bodies = off;
 set local search_path = public, pg_temp;
@@ -1401,9 +1401,13 @@ declare
   v_ids uuid[];
 begin
   v_ids := array(select e.execution_id from executions e
-    where e.workspace_id = p_workspace and e.workflow_id = p_workflow and e.execution_id < engine.first_id(v_before)
-      and e.finished_at < v_before and not e.tell_end
+    where e.workspace_id = p_workspace and e.workflow_id = p_workflow and e.trigger_kind <> 'job'
+      and e.execution_id < engine.first_id(v_before) and e.finished_at < v_before and not e.tell_end
     order by e.execution_id limit p_limit for no key update skip locked);
+  v_ids := v_ids || array(select e.execution_id from executions e
+    where e.workspace_id = p_workspace and e.workflow_id = p_workflow and e.trigger_kind = 'job'
+      and e.execution_id < engine.first_id(v_before) and e.finished_at < v_before and not e.tell_end
+    order by e.execution_id limit p_limit - cardinality(v_ids) for no key update skip locked);
   return query select e.execution_id, e.results_blob is not null or exists (
       select from events v where v.execution_id = e.execution_id and v.data -> 'blob' is not null)
     from executions e where e.workspace_id = p_workspace and e.execution_id = any (v_ids);
@@ -5263,7 +5267,6 @@ CREATE INDEX executions_by_requester ON public.executions USING btree (workspace
 CREATE INDEX executions_by_starter ON public.executions USING btree (workspace_id, started_by, execution_id) WHERE ((started_by IS NOT NULL) AND (trigger_kind <> 'job'::text));
 CREATE INDEX executions_by_system ON public.executions USING btree (workspace_id, system_slug, started_by, execution_id) WHERE (system_slug IS NOT NULL);
 CREATE INDEX executions_not_of_jobs ON public.executions USING btree (workflow_id, execution_id) WHERE (trigger_kind <> 'job'::text);
-CREATE INDEX executions_by_workflow ON public.executions USING btree (workflow_id, execution_id);
 CREATE INDEX workflow_transfers_by_receiver ON public.workflow_transfers USING btree (workspace_id, to_user, workflow_id DESC);
 CREATE INDEX workflow_transfers_by_sender ON public.workflow_transfers USING btree (workspace_id, from_user);
 CREATE INDEX pending_sign_ups_by_email ON public.pending_sign_ups USING btree (org_id, email);
@@ -5391,6 +5394,7 @@ CREATE INDEX service_errors_by_age ON public.service_errors USING btree (executi
 CREATE INDEX messages_by_grams ON public.messages USING gin (public.text_grams(workspace_id, text)) WITH (fastupdate=off);
 CREATE INDEX threads_by_grams ON public.threads USING gin (public.text_grams(workspace_id, title)) WITH (fastupdate=off) WHERE ((kind <> 'thread'::text) AND (title IS NOT NULL));
 CREATE INDEX service_triggers_ending ON public.service_triggers USING btree (next_poll_at) WHERE ((NOT enabled) AND (registered OR (hook_generation > hook_confirmed)));
+CREATE INDEX executions_of_jobs ON public.executions USING btree (workflow_id, execution_id) WHERE (trigger_kind = 'job'::text);
 CREATE TRIGGER access_hint AFTER DELETE OR UPDATE OF role ON public.memberships FOR EACH ROW EXECUTE FUNCTION public.hint_access();
 CREATE TRIGGER access_hint AFTER DELETE ON public.sessions FOR EACH ROW EXECUTE FUNCTION public.hint_access();
 CREATE TRIGGER access_hint AFTER DELETE ON public.api_keys FOR EACH ROW EXECUTE FUNCTION public.hint_access();

@@ -1,4 +1,5 @@
 import { percentilesOf } from '#areas/insights/buckets'
+import { fromBothIndexes } from '#engine/both-indexes'
 import type { Tx } from '#platform/db/pool'
 import type { AlertKind } from './schema.ts'
 
@@ -57,6 +58,13 @@ async function queueAge(tx: Tx, { workspace_id, workflow_id }: Watched): Promise
   return { value: Math.max(0, oldest?.age_s ?? 0) }
 }
 
+const NEWEST_RUN = fromBothIndexes(
+  (
+    condition,
+  ) => `select execution_id, created_at from executions where workspace_id = $1 and workflow_id = $2 and ${condition}
+    and trigger_kind <> 'trial' order by execution_id desc limit 1`,
+)
+
 /**
  * Trials and executions of suites do not end a silence. For a workflow that was never executed, silence starts when
  * the rule is created.
@@ -69,8 +77,7 @@ async function silence(tx: Tx, { workspace_id, workflow_id, created_at }: Watche
           [workspace_id],
         )
       : await tx.maybe<{ created_at: Date }>(
-          `select created_at from executions where workspace_id = $1 and workflow_id = $2 and trigger_kind <> 'trial'
-           order by execution_id desc limit 1`,
+          `select created_at from ${NEWEST_RUN} as e order by execution_id desc limit 1`,
           [workspace_id, workflow_id],
         )
   const last = newest && newest.created_at > created_at ? newest.created_at : created_at

@@ -7,6 +7,7 @@ import { isProblem } from '#platform/errors'
 import { toWire } from '#platform/ids'
 import type { Logger } from '#platform/log'
 import { makePeriodicCheck, type PeriodicCheck } from '#platform/periodic-check'
+import { type Found, listFound } from './bulk-find.ts'
 import * as store from './bulk-store.ts'
 import { findFlow, findTarget, makeCountedStart, type Quota, requireActivated } from './start.ts'
 
@@ -37,7 +38,7 @@ async function cancelThese(
   tx: Tx,
   workspaceId: string,
   bulk: store.BulkRow,
-  found: store.Found[],
+  found: Found[],
 ): Promise<Outcome> {
   const outcome: Outcome = { done: 0, refused: 0, error: null }
   for (const { execution_id } of found) {
@@ -55,7 +56,7 @@ async function cancelThese(
   return outcome
 }
 
-async function retryOne(parts: Parts, workspaceId: string, bulk: store.BulkRow, found: store.Found): Promise<void> {
+async function retryOne(parts: Parts, workspaceId: string, bulk: store.BulkRow, found: Found): Promise<void> {
   const { db, engine } = parts
   const { from = 'start', version = 'same' } = bulk.options
   const { target, flow } = await db.tenant({ workspaceId, userId: bulk.created_by }, async (tx) => {
@@ -86,12 +87,7 @@ const isTrouble = (error: unknown): boolean =>
   isConnectionLost(error) ||
   (isProblem(error) && ['overloaded', 'unavailable', 'queue_full', 'storage_full'].includes(error.code))
 
-async function retryThese(
-  parts: Parts,
-  workspaceId: string,
-  bulk: store.BulkRow,
-  found: store.Found[],
-): Promise<Outcome> {
+async function retryThese(parts: Parts, workspaceId: string, bulk: store.BulkRow, found: Found[]): Promise<Outcome> {
   const outcome: Outcome = { done: 0, refused: 0, error: null }
   for (const one of found) {
     try {
@@ -112,7 +108,7 @@ const workOn = (parts: Parts, { workspace_id, bulk_id }: Place): Promise<boolean
   parts.db.tenant({ workspaceId: workspace_id, userId: null }, async (tx) => {
     const bulk = await store.takeBulk(tx, workspace_id, bulk_id)
     if (!bulk) return false
-    const found = await store.listFound(tx, workspace_id, bulk, PORTION)
+    const found = await listFound(tx, workspace_id, bulk, PORTION)
     const outcome =
       bulk.action === 'cancel'
         ? await cancelThese(parts, tx, workspace_id, bulk, found)

@@ -1,6 +1,7 @@
 import { problem } from '#platform/errors'
 import type { Context } from '#platform/http/context'
 import { newId } from '#platform/ids'
+import { countFound } from './bulk-find.ts'
 import type { Bulk, NewBulk } from './bulk-schema.ts'
 import * as store from './bulk-store.ts'
 import { hintBulks } from './bulk-work.ts'
@@ -28,7 +29,7 @@ export async function startBulk(ctx: Context, { action, filter, from, version }:
     created_by,
     created_at: now,
   }
-  const total = await store.countFound(ctx.tx, workspace_id, wanted, MAX_COUNTED)
+  const total = await countFound(ctx.tx, workspace_id, wanted, MAX_COUNTED)
   const options = action === 'retry' ? { from, version } : {}
   const bulk = await store.insertBulk(ctx.tx, workspace_id, {
     bulk_id: newId(),

@@ -51,6 +51,9 @@ const isWhose: Record<Whose, string> = {
   'not of jobs': "and e.trigger_kind <> 'job' and ($10::text[] is null or e.trigger_kind = any ($10))",
 }
 
+/** Executions with these statuses have an index of their own, with those of jobs. */
+const OWN_INDEX = new Set(['queued', 'running', 'waiting', 'failed', 'cancelled', 'timed_out'])
+
 type Direction = 'asc' | 'desc'
 
 const ofMyWorkflows = (status: string | null, whose: Whose, direction: Direction): string => `
@@ -72,7 +75,8 @@ const foundWith = (status: string | null, triggers: readonly TriggerKind[] | nul
   const jobs = triggers === null || triggers.includes('job')
   const others = triggers === null || triggers.some((kind) => kind !== 'job')
   const kinds: Whose[] = [...(jobs ? (['of jobs'] as const) : []), ...(others ? (['not of jobs'] as const) : [])]
-  const ofWorkflows: Whose[] = triggers === null || kinds.length === 0 ? ['any'] : kinds
+  const isOne = kinds.length === 0 || (triggers === null && status !== null && OWN_INDEX.has(status))
+  const ofWorkflows: Whose[] = isOne ? ['any'] : kinds
   return [
     ...ofWorkflows.map((whose) => ofMyWorkflows(status, whose, direction)),
     ...kinds.map((whose) => startedByMe(status, whose, direction)),

@@ -1,3 +1,4 @@
+import { fromBothIndexes } from '#engine/both-indexes'
 import type { Tx } from '#platform/db/pool'
 import { type Listing, rangeOf, readNewest, rowsInOrder } from './newest.ts'
 import type { ExecutionSummary } from './schema.ts'
@@ -12,6 +13,15 @@ export const summaryColumns = `execution_id, coalesce(workflow_id::text, system_
   coalesce(priority, 0) as priority, coalesce(tags, '{}') as tags, coalesce(metadata, '{}') as metadata, scheduled_at,
   json_build_object('kind', trigger_kind, 'id', trigger_id) as trigger, started_by, retry_of, trigger_kind = 'trial' as trial, created_at, started_at, finished_at`
 
+const inOrder = (columns: string, condition: string, oldestFirst: boolean): string =>
+  `select ${columns} from executions where workspace_id = $1 and workflow_id = $2 and ${condition}
+     and execution_id >= $3 and execution_id < $4 and created_at >= $5 and created_at < $6 and ($8 or trigger_kind <> 'trial')
+   order by execution_id ${oldestFirst ? 'asc' : 'desc'} limit $7`
+const withoutJobs = (oldestFirst: boolean): string => inOrder(summaryColumns, "trigger_kind <> 'job'", oldestFirst)
+const withJobs = (oldestFirst: boolean): string =>
+  `select ${summaryColumns} from ${fromBothIndexes((condition) => inOrder('*', condition, oldestFirst))} as executions
+   order by execution_id ${oldestFirst ? 'asc' : 'desc'} limit $7`
+
 // A page starts in the index where the previous page ended, so late pages are as fast as the first. With bounds on both
 // sides the planner expects few rows and uses the workflow's index. With one bound, it read the whole workspace for a
 // workflow without recent executions.
@@ -22,23 +32,16 @@ export const listByWorkflow = (
   listing: Listing & { jobs?: boolean; trials?: boolean },
 ): Promise<ExecutionSummary[]> =>
   readNewest(rangeOf(listing), (from, to, wanted) =>
-    rowsInOrder<ExecutionSummary>(
-      tx,
-      // The condition is part of the SQL text, so that the partial index over executions without a job can be used.
-      `select ${summaryColumns} from executions where workspace_id = $1 and workflow_id = $2 ${listing.jobs ? '' : "and trigger_kind <> 'job'"}
-         and execution_id >= $3 and execution_id < $4 and created_at >= $5 and created_at < $6 and ($8 or trigger_kind <> 'trial')
-       order by execution_id ${listing.oldestFirst ? 'asc' : 'desc'} limit $7`,
-      [
-        workspaceId,
-        workflowId,
-        from,
-        to,
-        listing.from ?? '-infinity',
-        listing.to ?? 'infinity',
-        wanted,
-        listing.trials ?? false,
-      ],
-    ),
+    rowsInOrder<ExecutionSummary>(tx, listing.jobs ? withJobs(listing.oldestFirst) : withoutJobs(listing.oldestFirst), [
+      workspaceId,
+      workflowId,
+      from,
+      to,
+      listing.from ?? '-infinity',
+      listing.to ?? 'infinity',
+      wanted,
+      listing.trials ?? false,
+    ]),
   )
 
 export const listBySystem = (

@@ -1,3 +1,4 @@
+import { fromBothIndexes } from '#engine/both-indexes'
 import type { Json, JsonObject } from '#model/definition'
 import type { Database, Tx } from '#platform/db/pool'
 import { type ListInput, readList } from '#platform/http/list'
@@ -30,12 +31,14 @@ export async function countLive(tx: Tx, workspaceId: string): Promise<number> {
 }
 
 /** `$3`: the requested ids, or null. Only executions that have ended, and no trials or executions of a suite. */
-const CHOSEN = `select e.execution_id from executions e where e.workspace_id = $1 and e.workflow_id = $2
-    and e.finished_at is not null and e.trigger_kind <> 'trial' and coalesce(e.trigger_id, '') not like 'suite\\_%'
-    and ($3::uuid[] is null or e.execution_id = any ($3)) and ($4::text[] is null or e.status = any ($4))
-    and ($5::text[] is null or e.trigger_kind = any ($5)) and ($6::uuid is null or e.version_id = $6)
-    and ($7::timestamptz is null or e.created_at >= $7) and ($8::timestamptz is null or e.created_at < $8)
-  order by e.execution_id desc limit $9`
+const CHOSEN = `select execution_id from ${fromBothIndexes(
+  (condition) => `select execution_id from executions where workspace_id = $1 and workflow_id = $2 and ${condition}
+    and finished_at is not null and trigger_kind <> 'trial' and coalesce(trigger_id, '') not like 'suite\\_%'
+    and ($3::uuid[] is null or execution_id = any ($3)) and ($4::text[] is null or status = any ($4))
+    and ($5::text[] is null or trigger_kind = any ($5)) and ($6::uuid is null or version_id = $6)
+    and ($7::timestamptz is null or created_at >= $7) and ($8::timestamptz is null or created_at < $8)
+  order by execution_id desc limit $9`,
+)} as e order by execution_id desc limit $9`
 
 export const chooseRuns = async (
   tx: Tx,

@@ -1,3 +1,4 @@
+import { fromBothIndexes } from '#engine/both-indexes'
 import type { Recorded } from '#engine/trying/plan'
 import type { Definition, Json } from '#model/definition'
 import type { Database, Tx } from '#platform/db/pool'
@@ -75,6 +76,11 @@ export const findSettings = (
 const RECENT_RUNS = 20
 const MAX_RECORDED_BYTES = 64 * 1024
 
+const NEWEST_RUNS = fromBothIndexes(
+  (condition) => `select execution_id from executions where workspace_id = $1 and workflow_id = $2 and ${condition}
+    and trigger_kind <> 'trial' and coalesce(trigger_id, '') not like 'suite\\_%' order by execution_id desc limit ${RECENT_RUNS}`,
+)
+
 /** Returns the outputs of these nodes in the newest executions, without trials and executions of suites. */
 export const readRecorded = async (
   tx: Tx,
@@ -84,8 +90,7 @@ export const readRecorded = async (
 ): Promise<Map<string, Recorded>> => {
   const rows = await tx.rows<{ node_id: string; output: Json; port: string | null }>(
     `with recent as materialized (
-       select e.execution_id from executions e where e.workspace_id = $1 and e.workflow_id = $2 and e.trigger_kind <> 'trial'
-         and coalesce(e.trigger_id, '') not like 'suite\\_%' order by e.execution_id desc limit ${RECENT_RUNS})
+       select execution_id from ${NEWEST_RUNS} as e order by execution_id desc limit ${RECENT_RUNS})
      select distinct on (j.data ->> 'node_id') j.data ->> 'node_id' as node_id, j.data -> 'output' as output, j.data ->> 'port' as port
      from recent r join journal j on j.execution_id = r.execution_id and j.workspace_id = $1
      where j.type = 'node.succeeded' and j.data ->> 'node_id' = any ($3) and j.data -> 'blob' is null

@@ -173,21 +173,21 @@ export const markDeleted = (tx: Tx, workspaceId: string, workflowId: string): Pr
     [workspaceId, workflowId],
   )
 
+// By the index of each status: a workflow can have many more executions that have ended.
+const LIVE = `select execution_id from executions where workspace_id = $1 and workflow_id = $2 and status = 'queued'
+  union all select execution_id from executions where workspace_id = $1 and workflow_id = $2 and status = 'running'
+  union all select execution_id from executions where workspace_id = $1 and workflow_id = $2 and status = 'waiting'`
+
 export const listLiveExecutions = (
   tx: Tx,
   workspaceId: string,
   workflowId: string,
-): Promise<{ execution_id: string }[]> =>
-  tx.rows<{ execution_id: string }>(
-    `select execution_id from executions where workspace_id = $1 and workflow_id = $2 and status in ('queued', 'running', 'waiting')`,
-    [workspaceId, workflowId],
-  )
+): Promise<{ execution_id: string }[]> => tx.rows<{ execution_id: string }>(LIVE, [workspaceId, workflowId])
 
 /** Cancels live executions in one statement, since a workflow can have a hundred thousand of them. */
 export async function cancelLiveExecutions(tx: Tx, workspaceId: string, workflowId: string, by: string): Promise<void> {
   const cancelled = await tx.rows<{ execution_id: string }>(
-    `select execution_id, engine.cancel($1, execution_id, $3) from executions
-     where workspace_id = $1 and workflow_id = $2 and status in ('queued', 'running', 'waiting') order by execution_id`,
+    `select execution_id, engine.cancel($1, execution_id, $3) from (${LIVE}) as live order by execution_id`,
     [workspaceId, workflowId, by],
   )
   for (const { execution_id } of cancelled) nudge(tx, execution_id)
