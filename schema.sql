@@ -1,5 +1,5 @@
 -- Printed by `npm run generate` from the migrations, for new databases. Change the schema with a migration.
--- PostgreSQL 18, 131 migrations, sha256 8af7d0958a543e4da585e3233aa985537dcb709793c1c452bb46aa0a696d8892
+-- PostgreSQL 18, 131 migrations, sha256 9873b036008899b6a434ea3d90c1239f3c9cda0b153475fe3a996dc29fcbec30
 
 set local check_function_bodies = off;
 set local search_path = public, pg_temp;
@@ -1273,7 +1273,7 @@ BEGIN ATOMIC
      unpacked.p_at AS p_at,
      unpacked.p_type AS p_type,
      unpacked.p_data AS p_data
-   WHERE (unpacked.p_type <> 'packed'::text)
+   WHERE (unpacked.p_type <> ALL (ARRAY['p'::text, 'packed'::text]))
  UNION ALL
   SELECT ((unpacked.p_seq + (x.n)::integer) - 1),
      (unpacked.p_at + (((x.event ->> 1))::double precision * '00:00:00.001'::interval)),
@@ -1286,8 +1286,8 @@ BEGIN ATOMIC
              ELSE (x.event ->> 0)
          END AS "case",
          CASE (x.event ->> 0)
-             WHEN 'b'::text THEN (format('{"node_id":%s,"attempt":%s}'::text, (x.event -> 2), (x.event -> 3)))::json
-             WHEN 's'::text THEN (format('{"node_id":%s,"attempt":%s,"output":%s}'::text, (x.event -> 2), (x.event -> 3), (x.event -> 4)))::json
+             WHEN 'b'::text THEN (format('{"node_id":%s,"attempt":1}'::text, (x.event -> 2)))::json
+             WHEN 's'::text THEN (format('{"node_id":%s,"attempt":1,"output":%s}'::text, (x.event -> 2), (x.event -> 3)))::json
              WHEN 'k'::text THEN (format('{"node_id":%s}'::text, (x.event -> 2)))::json
              WHEN 't'::text THEN (format('{"trigger":%s}'::text, (x.event -> 2)))::json
              WHEN 'e'::text THEN (format('{"results":%s}'::text, (x.event -> 2)))::json
@@ -1295,7 +1295,7 @@ BEGIN ATOMIC
          END AS "case"
     FROM json_array_elements(
          CASE
-             WHEN (unpacked.p_type = 'packed'::text) THEN unpacked.p_data
+             WHEN (unpacked.p_type = ANY (ARRAY['p'::text, 'packed'::text])) THEN unpacked.p_data
              ELSE '[]'::json
          END) WITH ORDINALITY x(event, n);
 END

@@ -3,10 +3,10 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { DAY } from '#platform/clock'
 import { type Database, openDatabase } from '#platform/db/pool'
-import { newId } from '#platform/ids'
+import { FIRST_ID, LAST_ID, newId } from '#platform/ids'
 import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
 import { until } from '#test/harness/until'
-import { COMMITS } from './journal/batch.ts'
+import { commitWith } from './journal/batch.ts'
 import { partitionOf } from './outputs.ts'
 import { chain, startTestEngine } from './testing.ts'
 import { forgetWeeks, listWeeks } from './weeks.ts'
@@ -170,22 +170,30 @@ describe('with sixty weeks', () => {
   })
 
   test('the journal finds the execution that it updates by its key, not among all running ones, and reads no sealed week', async () => {
-    const { week } = await add(0, 'waiting')
+    const { week, executionId } = await add(0, 'waiting')
     await forget()
     const client = await db.enginePool.connect()
     try {
-      await client.query(`prepare commit_of_batch as ${COMMITS.plain.text}`)
-      const nothing = `'${newId()}', '{}', '{}', '{}', '{}', '{}', '{}', '[]', '[]', 0`
-      const { rows } = await client.query<{ 'QUERY PLAN': string }>(
-        `explain (costs off) execute commit_of_batch (${nothing})`,
-      )
-      const reads = rows
-        .map((row) => row['QUERY PLAN'])
-        .filter((line) => / on executions_\w+ e_/.test(line) && /Scan/.test(line))
+      const { text } = commitWith({ moves: true, items: false, leaves: false, starts: false })
+      await client.query(`prepare commit_of_batch as ${text}`)
+      const readsBetween = async (first: string, last: string): Promise<string[]> => {
+        const values = `'${newId()}', '{}', '{}', '{}', '{}', '{}', '{}', 0, '[]', '${first}', '${last}'`
+        const { rows } = await client.query<{ 'QUERY PLAN': string }>(
+          `explain (costs off) execute commit_of_batch (${values})`,
+        )
+        return rows
+          .map((row) => row['QUERY PLAN'])
+          .filter((line) => / on executions_\w+ e_/.test(line) && /Scan/.test(line))
+      }
+      const reads = await readsBetween(FIRST_ID, LAST_ID)
       expect(reads.some((line) => line.includes(`using executions_${week}_pkey`))).toBe(true)
       for (const line of reads) expect(line).toContain('_pkey')
       // This week, future weeks, three recent weeks that are not sealed yet, and the default partition.
       expect(reads.length).toBeLessThan(12)
+      // Executions of one week: no other week is opened.
+      expect(await readsBetween(executionId, executionId)).toEqual([
+        expect.stringContaining(`using executions_${week}_pkey`),
+      ])
       await client.query('deallocate commit_of_batch')
     } finally {
       client.release()

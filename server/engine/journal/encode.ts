@@ -1,6 +1,7 @@
+import { FIRST_ID, LAST_ID } from '#platform/ids'
 import type { GraphState, JournalEvent, NodeState } from '../interpreter/state.ts'
 import type { StartLabels } from '../ports.ts'
-import { type Append, COMMITS, type Encoded, type RowUpdate } from './batch.ts'
+import { type Append, commitWith, type Encoded, type RowUpdate } from './batch.ts'
 import { type EventWorkspaces, SENT_EVENT_TYPES } from './event-workspaces.ts'
 import { type EventText, packedText, textOf } from './short-events.ts'
 
@@ -135,6 +136,9 @@ const MAX_PACKED_CHARACTERS = 512
  */
 const MAX_PACKED = 16
 
+/** The type of a row of several events. Each row contains it, so it is short. */
+const PACKED = 'p'
+
 const packs = ({ events, texts }: Encoded, at: number): boolean =>
   events[at] !== undefined &&
   events[at].data.blob === undefined &&
@@ -163,7 +167,7 @@ export function* rowsOf(append: Encoded, leaves: boolean): Generator<EventRow> {
       const several = events
         .slice(at, at + count)
         .map((event, n) => packedText(event.type, event.at - first.at, texts[at + n] as EventText))
-      yield { seq: seq + at, at: first.at, type: 'packed', text: `[${several.join()}]` }
+      yield { seq: seq + at, at: first.at, type: PACKED, text: `[${several.join()}]` }
     }
   }
 }
@@ -177,8 +181,15 @@ const leavingFrom = (batch: Encoded[], eventWorkspaces: EventWorkspaces): string
   return [...leaving]
 }
 
-const statementOf = (hasStarts: boolean, leaves: boolean) =>
-  leaves ? (hasStarts ? COMMITS.startsAndLeaves : COMMITS.leaves) : hasStarts ? COMMITS.starts : COMMITS.plain
+const firstAndLast = (batch: Encoded[]): [first: string, last: string] => {
+  let first = LAST_ID
+  let last = FIRST_ID
+  for (const { executionId } of batch) {
+    if (executionId < first) first = executionId
+    if (executionId > last) last = executionId
+  }
+  return [first, last]
+}
 
 export const commitOf = (workerId: string, batch: Encoded[], eventWorkspaces: EventWorkspaces): Statement => {
   const executions: string[] = []
@@ -207,6 +218,13 @@ export const commitOf = (workerId: string, batch: Encoded[], eventWorkspaces: Ev
       items.push({ ...owner, ...item, state: item.state && withoutBlobs(item.state), due_at: item.dueAt })
     }
   }
+  const leaving = leavingFrom(batch, eventWorkspaces)
+  const parts = {
+    moves: moves.length > 0,
+    items: items.length > 0,
+    leaves: leaving.length > 0,
+    starts: starts.length > 0,
+  }
   const values: unknown[] = [
     workerId,
     plainArray(executions),
@@ -215,11 +233,11 @@ export const commitOf = (workerId: string, batch: Encoded[], eventWorkspaces: Ev
     plainArray(times),
     plainArray(types),
     textArray(texts),
+    eventWorkspaces.generation(),
   ]
-  values.push(moves.length > 0 ? JSON.stringify(moves) : '[]', items.length > 0 ? JSON.stringify(items) : '[]')
-  values.push(eventWorkspaces.generation())
-  const leaving = leavingFrom(batch, eventWorkspaces)
-  if (leaving.length > 0) values.push(leaving, SENT_EVENT_TYPES)
-  if (starts.length > 0) values.push(JSON.stringify(inOrder(starts).map(startFields)))
-  return { ...statementOf(starts.length > 0, leaving.length > 0), values, leaves: leaving.length > 0 }
+  if (parts.moves) values.push(JSON.stringify(moves), ...firstAndLast(batch))
+  if (parts.items) values.push(JSON.stringify(items))
+  if (parts.leaves) values.push(leaving, SENT_EVENT_TYPES)
+  if (parts.starts) values.push(JSON.stringify(inOrder(starts).map(startFields)))
+  return { ...commitWith(parts), values, leaves: parts.leaves }
 }

@@ -336,7 +336,7 @@ type EventType = Append['events'][number]['type']
 const SHORT_EVENTS: [type: EventType, data: JsonObject][] = [
   ['execution.started', { trigger: { kind: 'user', id: null } }],
   ['node.started', { node_id: 'n1', attempt: 1 }],
-  ['node.succeeded', { node_id: 'n1', attempt: 12, output: { list: [1, 'two', null] } }],
+  ['node.succeeded', { node_id: 'n1', attempt: 1, output: { list: [1, 'two', null] } }],
   ['node.succeeded', { node_id: 'n2', attempt: 1, output: null }],
   ['node.succeeded', { node_id: 'n3', attempt: 1, output: '"quoted" \\ %s {1,2} \u0001 ü' }],
   ['node.skipped', { node_id: 'n4' }],
@@ -344,10 +344,11 @@ const SHORT_EVENTS: [type: EventType, data: JsonObject][] = [
 ]
 const LONG_EVENTS: [type: EventType, data: JsonObject][] = [
   ['execution.started', { trigger: { kind: 'user', id: null }, retry_of: 'x' }],
-  ['execution.started', {}],
   ['node.started', { node_id: 'n1', attempt: 1, child_execution_id: 'x' }],
   ['node.started', { attempt: 1, node_id: 'n1' }],
+  ['node.started', { node_id: 'n1', attempt: 2 }],
   ['node.succeeded', { node_id: 'n1', attempt: 1 }],
+  ['node.succeeded', { node_id: 'n1', attempt: 2, output: 1 }],
   ['node.succeeded', { node_id: 'n1', attempt: 1, output: 1, usage: { tokens: 2 } }],
   ['node.skipped', { node_id: 'n1', reason: 'x' }],
   ['node.failed', { node_id: 'n1', attempt: 1 }],
@@ -367,7 +368,7 @@ test('packed events are read as they were written, and the most frequent shapes 
     'select type, data from events where execution_id = $1 and seq > 1 order by seq',
     [append.executionId],
   )
-  expect(stored.map(({ type }) => type)).toEqual(['packed'])
+  expect(stored.map(({ type }) => type)).toEqual(['p'])
   expect(stored[0].data.map(([type]: [string]) => type)).toEqual([
     ...['t', 'b', 's', 's', 's', 'k', 'e'],
     ...LONG_EVENTS.map(([type]) => type),
@@ -414,6 +415,29 @@ test('an event with a blob has its own row, and so has each event of a workspace
   const seqsOf = (leaves: boolean) => [...rowsOf(encoded, leaves)].map(({ seq }) => seq)
   expect(seqsOf(false)).toEqual([2])
   expect(seqsOf(true)).toEqual([2, 3, 4])
+})
+
+test('a statement has only the parts that its batch needs, and all of them together are written', async () => {
+  const end = { status: 'succeeded' as const, seen: 0, results: 1, finishedAt: Date.now() }
+  const item = { path: 'm', index: 0, status: 'running' as const }
+  const [one, two] = [start(), start()]
+  const nameOf = (...batch: Append[]) => commitOf(workerId, batch.map(encode), makeEventWorkspaces()).name
+  expect(nameOf(next(one))).toBe('engine-commit')
+  expect(nameOf(one)).toBe('engine-commit-starts')
+  expect(nameOf(next(one, { rowUpdate: end }))).toBe('engine-commit-moves')
+  expect(nameOf(next(one, { items: [item] }))).toBe('engine-commit-items')
+  await journal.append(one)
+  const both = [next(one, { rowUpdate: end, items: [item] }), two]
+  expect(nameOf(...both)).toBe('engine-commit-moves-items-starts')
+  expect(await Promise.all(both.map((append) => journal.append(append)))).toEqual([
+    { moved: true, started: false },
+    { moved: false, started: true },
+  ])
+  const { rowCount } = await superuser.query('select from map_items where execution_id = $1', [one.executionId])
+  expect([(await rowOf(one.executionId)).status, (await rowOf(two.executionId)).status, rowCount]).toEqual([
+    ...['succeeded', 'running'],
+    1,
+  ])
 })
 
 test.each([

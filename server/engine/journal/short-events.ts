@@ -2,7 +2,8 @@ import type { JsonObject } from '#model/definition'
 import type { JournalEvent } from '../interpreter/state.ts'
 
 // The most frequent events have one of these shapes. A packed row contains their code and the values of their keys
-// instead of their type and data. The function `unpacked` (migration 1600) reads them.
+// instead of their type and data. The number of the first attempt is not repeated; later attempts are written in full.
+// The function `unpacked` (migration 1600) reads them.
 
 type Shape = { code: string; keys: readonly string[] }
 
@@ -18,6 +19,7 @@ const hasShape = (data: JsonObject, { keys }: Shape): boolean => {
   let at = 0
   for (const key in data) {
     if (key !== keys[at] || data[key] === undefined) return false
+    if (key === 'attempt' && data.attempt !== 1) return false
     at += 1
   }
   return at === keys.length
@@ -33,7 +35,7 @@ export const textOf = ({ type, data }: Pick<JournalEvent, 'type' | 'data'>): Eve
   let whole = ''
   for (const key of shape.keys) {
     const value = JSON.stringify(data[key])
-    values += `,${value}`
+    if (key !== 'attempt') values += `,${value}`
     whole += `${whole === '' ? '{' : ','}"${key}":${value}`
   }
   return { data: `${whole}}`, short: { code: shape.code, values } }
