@@ -1,5 +1,5 @@
 -- Printed by `npm run generate` from the migrations, for new databases. Change the schema with a migration.
--- PostgreSQL 18, 131 migrations, sha256 9873b036008899b6a434ea3d90c1239f3c9cda0b153475fe3a996dc29fcbec30
+-- PostgreSQL 18, 131 migrations, sha256 461bd1004fe6e8522892c9e659491e74085483474fa43621fdadd8c40f237511
 
 set local check_function_bodies = off;
 set local search_path = public, pg_temp;
