@@ -1,5 +1,5 @@
 -- Printed by `npm run generate` from the migrations, for new databases. Change the schema with a migration.
--- PostgreSQL 18, 131 migrations, sha256 461bd1004fe6e8522892c9e659491e74085483474fa43621fdadd8c40f237511
+-- PostgreSQL 18, 131 migrations, sha256 bf5cfc371be3d14117dfee908cd53d2b0c818545f350f980a9ba40a21a18c172
 
 set local check_function_bodies = off;
 set local search_path = public, pg_temp;
@@ -1275,29 +1275,32 @@ BEGIN ATOMIC
      unpacked.p_data AS p_data
    WHERE (unpacked.p_type <> ALL (ARRAY['p'::text, 'packed'::text]))
  UNION ALL
-  SELECT ((unpacked.p_seq + (x.n)::integer) - 1),
-     (unpacked.p_at + (((x.event ->> 1))::double precision * '00:00:00.001'::interval)),
-         CASE (x.event ->> 0)
-             WHEN 'b'::text THEN 'node.started'::text
-             WHEN 's'::text THEN 'node.succeeded'::text
-             WHEN 'k'::text THEN 'node.skipped'::text
-             WHEN 't'::text THEN 'execution.started'::text
-             WHEN 'e'::text THEN 'execution.succeeded'::text
-             ELSE (x.event ->> 0)
-         END AS "case",
-         CASE (x.event ->> 0)
-             WHEN 'b'::text THEN (format('{"node_id":%s,"attempt":1}'::text, (x.event -> 2)))::json
-             WHEN 's'::text THEN (format('{"node_id":%s,"attempt":1,"output":%s}'::text, (x.event -> 2), (x.event -> 3)))::json
-             WHEN 'k'::text THEN (format('{"node_id":%s}'::text, (x.event -> 2)))::json
-             WHEN 't'::text THEN (format('{"trigger":%s}'::text, (x.event -> 2)))::json
-             WHEN 'e'::text THEN (format('{"results":%s}'::text, (x.event -> 2)))::json
-             ELSE (x.event -> 2)
-         END AS "case"
-    FROM json_array_elements(
-         CASE
-             WHEN (unpacked.p_type = ANY (ARRAY['p'::text, 'packed'::text])) THEN unpacked.p_data
-             ELSE '[]'::json
-         END) WITH ORDINALITY x(event, n);
+  SELECT ((unpacked.p_seq + (e.n)::integer) - 1),
+     (unpacked.p_at + (((e.part[2])::text)::double precision * '00:00:00.001'::interval)),
+         CASE (e.part[1])::text
+             WHEN '"b"'::text THEN 'node.started'::text
+             WHEN '"s"'::text THEN 'node.succeeded'::text
+             WHEN '"k"'::text THEN 'node.skipped'::text
+             WHEN '"t"'::text THEN 'execution.started'::text
+             WHEN '"e"'::text THEN 'execution.succeeded'::text
+             ELSE btrim((e.part[1])::text, '"'::text)
+         END AS btrim,
+         CASE (e.part[1])::text
+             WHEN '"b"'::text THEN (format('{"node_id":%s,"attempt":1}'::text, e.part[3]))::json
+             WHEN '"s"'::text THEN (format('{"node_id":%s,"attempt":1,"output":%s}'::text, e.part[3], e.part[4]))::json
+             WHEN '"k"'::text THEN (format('{"node_id":%s}'::text, e.part[3]))::json
+             WHEN '"t"'::text THEN (format('{"trigger":%s}'::text, e.part[3]))::json
+             WHEN '"e"'::text THEN (format('{"results":%s}'::text, e.part[3]))::json
+             ELSE e.part[3]
+         END AS part
+    FROM ( SELECT x.n,
+             ARRAY( SELECT json_array_elements(x.event) AS json_array_elements) AS part
+            FROM json_array_elements(
+                 CASE
+                     WHEN (unpacked.p_type = ANY (ARRAY['p'::text, 'packed'::text])) THEN unpacked.p_data
+                     ELSE '[]'::json
+                 END) WITH ORDINALITY x(event, n)
+          OFFSET 0) e;
 END
 ;
 CREATE OR REPLACE FUNCTION public.read_execution_feeds(watched uuid[], after integer[], most integer)

@@ -169,6 +169,20 @@ describe.each(Object.entries(implementations))('the engine %s', (_name, startImp
       ])
       expect(await ended(bad)).toMatchObject({ status: 'failed', error: { code: 'invalid_text' } })
       expect(await ended(good)).toMatchObject({ status: 'succeeded', results: 'fine' })
+      // Expressions can create such text too. The execution is stored, and its journal can be read.
+      for (const text of ['"a\\u0000"', '{"\\x00": 1}', '["a", "\\000"]']) {
+        const set = await bench.run({
+          nodes: [
+            { id: 's', type: 'set', args: { values: { text: { $cel: text } } }, on_error: 'route' },
+            { id: 'code', type: 'echo', args: { value: { $ref: 'nodes.s.output.code' } } },
+          ],
+          edges: [{ from: { node: 's', port: 'error' }, to: 'code' }],
+          output: { $ref: 'nodes.code.output' },
+        })
+        expect(await ended(set)).toMatchObject({ status: 'succeeded', results: 'invalid_text' })
+        const results = await bench.run({ nodes: [{ id: 'a', type: 'echo' }], edges: [], output: { $cel: text } })
+        expect(await ended(results)).toMatchObject({ status: 'failed', error: { code: 'invalid_text' } })
+      }
       await expect(bench.run(chain(1), { value: 'half \ud800' })).rejects.toMatchObject({ code: 'malformed' })
     })
 

@@ -9,7 +9,7 @@ import { NodeFailure } from './node.ts'
 import { platformFault, StorageTrouble } from './platform-fault.ts'
 import type { BlobRef } from './ports.ts'
 import { readInSlices, writeInSlices } from './sliced-text.ts'
-import { hasBadText } from './text.ts'
+import { hasBadText, unstorableText } from './text.ts'
 
 const checkPart = (part: string, written: number): void => {
   if (written > MAX_VALUE_SIZE) {
@@ -17,10 +17,7 @@ const checkPart = (part: string, written: number): void => {
       retryable: false,
     })
   }
-  if (hasBadText(part)) {
-    const message = 'the output contains NUL characters or unpaired surrogates, which cannot be stored'
-    throw new NodeFailure('invalid_text', message, { retryable: false })
-  }
+  if (hasBadText(part)) throw unstorableText()
 }
 
 /** Serializes the output of a node. An output that cannot be stored fails only the node that made it. */

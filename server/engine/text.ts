@@ -1,3 +1,5 @@
+import { NodeFailure } from './node.ts'
+
 // PostgreSQL can store neither NUL nor half a surrogate pair, and would refuse the whole batch. JSON.stringify writes
 // both as \u escapes, so a text without such an escape is valid: the common case needs one search.
 
@@ -5,3 +7,8 @@ const BAD = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89ab][0-9a-f]{2}(?!\\ud[c-f])|d[c-f][0
 
 /** Checks whether text of JSON.stringify contains characters that cannot be stored. */
 export const hasBadText = (json: string): boolean => json.includes('\\u') && BAD.test(json)
+
+export const unstorableText = (): NodeFailure =>
+  new NodeFailure('invalid_text', 'the output contains NUL characters or unpaired surrogates, which cannot be stored', {
+    retryable: false,
+  })

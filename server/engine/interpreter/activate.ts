@@ -2,10 +2,12 @@ import { type Moment, momentOf } from '#model/cel-runtime'
 import type { JsonObject, Node } from '#model/definition'
 import { evaluateCondition, resolveArgs } from '#model/expressions'
 import { MAX_SHOWN_SIZE, MAX_VALUE_SIZE } from '#model/size'
+import { isStorable } from '#model/storable'
 import { NodeFailure } from '../node.ts'
 import { fail } from '../nodes/fail.ts'
 import { type ControlKind, checkArgs } from '../nodes/kind.ts'
 import { wait } from '../nodes/wait.ts'
+import { unstorableText } from '../text.ts'
 import { commandFor, loopArgs, mapArgs, requestKindOf } from './commands.ts'
 import { failed } from './failing.ts'
 import { compute, decide, isUsedUp, type Pass, record } from './pass.ts'
@@ -106,9 +108,12 @@ const begin = (pass: Pass, node: Node, attempt: number): boolean => {
     return true
   }
   switch (node.type) {
-    case 'set':
-      succeed(pass, id, attempt, { output: args().values ?? {} })
+    case 'set': {
+      const output = args().values ?? {}
+      if (!isStorable(output)) throw unstorableText()
+      succeed(pass, id, attempt, { output })
       return true
+    }
     case 'branch': {
       const chosen = branch(pass, node)
       if (chosen) succeed(pass, id, attempt, chosen)

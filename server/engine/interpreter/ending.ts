@@ -2,6 +2,8 @@ import { momentOf } from '#model/cel-runtime'
 import type { ExecutionError, Json, JsonObject } from '#model/definition'
 import { resolveValue } from '#model/expressions'
 import { MAX_VALUE_SIZE } from '#model/size'
+import { isStorable } from '#model/storable'
+import { unstorableText } from '../text.ts'
 import { type Command, closingOf } from './commands.ts'
 import { errorOf } from './errors.ts'
 import { compute, type Pass, record } from './pass.ts'
@@ -41,7 +43,9 @@ const resultsAt = (pass: Pass, position: number, at: number): Json => {
   const { output } = pass.compiled.graph
   if (output === undefined) return null
   const scope = scopeAt(pass.context, pass.state, position, momentOf(at, `${pass.context.seed}:output`))
-  return compute(pass, MAX_VALUE_SIZE, (budget) => resolveValue(output, scope, budget))
+  const results = compute(pass, MAX_VALUE_SIZE, (budget) => resolveValue(output, scope, budget))
+  if (!isStorable(results)) throw unstorableText()
+  return results
 }
 
 const skipRest = (pass: Pass, ids: Iterable<string>): void => {

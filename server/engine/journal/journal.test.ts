@@ -338,7 +338,7 @@ const SHORT_EVENTS: [type: EventType, data: JsonObject][] = [
   ['node.started', { node_id: 'n1', attempt: 1 }],
   ['node.succeeded', { node_id: 'n1', attempt: 1, output: { list: [1, 'two', null] } }],
   ['node.succeeded', { node_id: 'n2', attempt: 1, output: null }],
-  ['node.succeeded', { node_id: 'n3', attempt: 1, output: '"quoted" \\ %s {1,2} \u0001 ü' }],
+  ['node.succeeded', { node_id: 'n3', attempt: 1, output: '"quoted" \\ %s {1,2} \u0000 ü' }],
   ['node.skipped', { node_id: 'n4' }],
   ['execution.succeeded', { results: [] }],
 ]

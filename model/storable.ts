@@ -1,0 +1,21 @@
+// PostgreSQL can store neither NUL nor half a surrogate pair. Values from outside are refused when they arrive, and
+// outputs of nodes when they are serialized. Only an expression can still create such a text.
+
+/** Containers with more entries are not searched again when a later value refers to them. */
+const REMEMBER_FROM = 32
+
+/** Containers without such text. Values of an execution never change after their creation. */
+const clean = new WeakSet<object>()
+
+const isStorableText = (text: string): boolean => !text.includes('\u0000') && text.isWellFormed()
+
+/** Checks whether all texts of a JSON value, also its keys, can be stored. */
+export function isStorable(value: unknown): boolean {
+  if (typeof value === 'string') return isStorableText(value)
+  if (typeof value !== 'object' || value === null || clean.has(value)) return true
+  const entries = Array.isArray(value) ? value : Object.values(value)
+  if (!Array.isArray(value) && !Object.keys(value).every(isStorableText)) return false
+  for (const entry of entries) if (!isStorable(entry)) return false
+  if (entries.length > REMEMBER_FROM) clean.add(value)
+  return true
+}
