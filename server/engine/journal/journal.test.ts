@@ -375,6 +375,26 @@ test('packed events are read as they were written, and the most frequent shapes 
   ])
 })
 
+test('rows that were packed before there was a short form are read', async () => {
+  const append = start()
+  await journal.append(append)
+  const data = [
+    ['node.succeeded', 0, { node_id: 'n1', attempt: 1, output: 7 }],
+    ['node.started', 5, { node_id: 'n2', attempt: 1 }],
+  ]
+  await superuser.query(
+    `insert into events (execution_id, seq, workspace_id, at, type, data) values ($1, 2, $2, to_timestamp(1800000000), 'packed', $3)`,
+    [append.executionId, workspaceId, JSON.stringify(data)],
+  )
+  const { rows } = await superuser.query(
+    'select seq, type, (extract(epoch from at) * 1000)::float8 as at, data from journal where execution_id = $1 and seq > 1 order by seq',
+    [append.executionId],
+  )
+  expect(rows).toEqual(
+    data.map(([type, ms, event], n) => ({ seq: n + 2, type, at: 1_800_000_000_000 + (ms as number), data: event })),
+  )
+})
+
 test('an event that has a short form and a row of its own is stored with its type and data', async () => {
   const append = start()
   await journal.append(append)
