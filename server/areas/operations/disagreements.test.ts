@@ -70,7 +70,8 @@ test('executions that disagree with what they wait for are listed and repaired',
       `update questions set status = 'answered', answer = '"late"', answered_at = now()
          where execution_id = '${uuid(answered)}'`,
       `update approval_requests set status = 'cancelled', resolved_at = now() where execution_id = '${uuid(cancelled)}'`,
-      `update executions set status = 'succeeded', results = '7', waiting_for = '[]', due_at = null,
+      // Without `tell_end`, or the next tick would report the end to the parent.
+      `update executions set status = 'succeeded', results = '7', waiting_for = '[]', due_at = null, tell_end = false,
          finished_at = now() - interval '1 minute' where parent_execution_id = '${uuid(parent)}'`,
       `update executions set finished_at = now() - interval '1 minute' where execution_id = '${uuid(over)}'`,
       ask(over),
