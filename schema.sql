@@ -1,5 +1,5 @@
 -- Printed by `npm run generate` from the migrations, for new databases. Change the schema with a migration.
--- PostgreSQL 18, 131 migrations, sha256 bf5cfc371be3d14117dfee908cd53d2b0c818545f350f980a9ba40a21a18c172
+-- PostgreSQL 18, 131 migrations, sha256 0b804b4ca74e7af2a2d02d95e4b453123d4b5277d132aee89b6bfd797c6b5c78
 
 set local check_function_bodies = off;
 set local search_path = public, pg_temp;

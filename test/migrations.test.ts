@@ -26,12 +26,18 @@ const bare = (sql: string): string =>
     .replaceAll(/'(?:[^']|'')*'/g, "''")
 const harmOf = (sql: string): string[] => harmful.filter(([, pattern]) => pattern.test(bare(sql))).map(([what]) => what)
 
+/** It breaks nothing, but was frozen before its first line said so. */
+const UNDECLARED = '1570_notice_times.sql'
+
 describe('a migration', () => {
-  test.each(migrations)('$name declares in its first line what it may break, and breaks nothing else', ({ sql }) => {
-    const [first = ''] = sql.split('\n')
-    expect(first).toMatch(/^-- Breaks \S/)
-    if (first.startsWith('-- Breaks nothing')) expect(harmOf(sql)).toEqual([])
-  })
+  test.each(migrations)(
+    '$name declares in its first line what it may break, and breaks nothing else',
+    ({ name, sql }) => {
+      const [first = ''] = sql.split('\n')
+      if (name !== UNDECLARED) expect(first).toMatch(/^-- Breaks \S/)
+      if (name === UNDECLARED || first.startsWith('-- Breaks nothing')) expect(harmOf(sql)).toEqual([])
+    },
+  )
 
   test.each([
     'drop table threads',
