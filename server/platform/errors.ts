@@ -104,7 +104,7 @@ export const titleOf = (code: Code): string => codes[code][1]
 
 export type FieldError = { path: string; message: string }
 
-type More = { retryAfterS?: number; challenge?: string; cause?: unknown; report?: object }
+type More = { retryAfterS?: number; challenge?: string; allow?: string[]; cause?: unknown; report?: object }
 
 export class Problem extends Error {
   readonly code: Code
@@ -112,6 +112,8 @@ export class Problem extends Error {
   readonly retryAfterS: number | undefined
   /** With 401: how the caller can authenticate, if not with a bearer token. */
   readonly challenge: string | undefined
+  /** With 405: the methods that the address accepts. */
+  readonly allow: string[] | undefined
   /** Details of the refusal that the caller can act on. */
   readonly report: object | undefined
 
@@ -121,6 +123,7 @@ export class Problem extends Error {
     this.errors = more.errors
     this.retryAfterS = more.retryAfterS
     this.challenge = more.challenge
+    this.allow = more.allow
     this.report = more.report
   }
 }

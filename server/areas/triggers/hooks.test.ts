@@ -339,6 +339,10 @@ describe('a trigger of a piece', () => {
     expect([shaken.status, shaken.text]).toEqual([200, '<b>abc'])
     expect(shaken.headers.get('content-type')).toContain('text/plain')
     expect((await service.call('GET', pathname)).status).toBe(405)
+    // A vendor checks the address by HEAD. It is answered, and is no event.
+    expect((await fetch(`${service.base}${pathname}`, { method: 'HEAD' })).status).toBe(200)
+    const events = 'select from service_trigger_events where trigger_id = $1'
+    expect(await service.sql(events, [fromWire('trg', triggerId)])).toEqual([])
 
     expect((await send(hooks[0]!, { sold: [{ id: 1 }, { id: 2 }] })).status).toBe(200)
     await until(async () => (await started(workflowId)).length === 2, 'two runs')

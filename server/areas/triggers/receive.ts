@@ -49,7 +49,9 @@ export async function receiveEvent(parts: ReceiveParts, ctx: Context, call: Call
     reply.send(isText ? body : JSON.stringify(body))
     return
   }
-  if (request.method === 'GET') throw problem('method_not_allowed', 'Events are sent by POST.')
+  if (request.method === 'GET') throw problem('method_not_allowed', 'Events are sent by POST.', { allow: ['POST'] })
+  // Some vendors check the address by HEAD. Such a request is no event.
+  if (request.method === 'HEAD') return accept(reply)
   if (standing === 'coming') return accept(reply)
   const event = {
     eventId: newId(),

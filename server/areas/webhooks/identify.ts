@@ -8,7 +8,7 @@ import type { Identity, Org } from '#platform/http/context'
 import type { TokenIdentifier } from '#platform/http/kernel-parts'
 import type { Logger } from '#platform/log'
 import type { Vault } from '#platform/secrets'
-import type { Deliveries } from './deliveries.ts'
+import { type Deliveries, refusalOf } from './deliveries.ts'
 import { type InboundToken, secretOf, type WebhookToken } from './inbound-token.ts'
 
 export const tokenDisabled = () => problem('token_disabled', 'The owner of the workflow can enable it again.')
@@ -51,9 +51,14 @@ export function makeWebhookIdentifier(options: {
     return token
   }
 
-  const refused = (token: InboundToken, request: FastifyRequest, reason: string) => {
-    options.deliveries.note(token, request, 0, { status: 401, code: 'unauthenticated', reason })
-    return problem('unauthenticated', reason, { challenge: 'Basic realm="webhook", charset="UTF-8"' })
+  /** Checks the name and the password that the sender of a `basic` token sent. */
+  const checkPassword = (token: InboundToken, request: FastifyRequest): void => {
+    if (token.auth !== 'basic') return
+    const { username = '' } = token.auth_config as { username?: string }
+    if (isBasic(request.headers.authorization, username, secretOf(options.vault, token))) return
+    throw problem('unauthenticated', 'Send the name and the password of the webhook token as Authorization: Basic.', {
+      challenge: 'Basic realm="webhook", charset="UTF-8"',
+    })
   }
 
   /**
@@ -65,10 +70,11 @@ export function makeWebhookIdentifier(options: {
     const token = await inboundTokenOf(params.token_or_id ?? '')
     if (token.org_id !== org.org_id) throw problem('unauthenticated', 'No webhook token has this address.')
     if (token.auth === 'hmac') return { org, person: null, workspace: null, credential: { kind: 'none' } }
-    if (token.auth === 'basic') {
-      const { username = '' } = token.auth_config as { username?: string }
-      if (!isBasic(request.headers.authorization, username, secretOf(options.vault, token)))
-        throw refused(token, request, 'Send the name and the password of the webhook token as Authorization: Basic.')
+    try {
+      checkPassword(token, request)
+    } catch (error) {
+      options.deliveries.note(token, request, 0, refusalOf(error))
+      throw error
     }
     const { workspace_id, workflow_id, token_id } = token
     return {
@@ -83,6 +89,15 @@ export function makeWebhookIdentifier(options: {
     identify,
     identifyInbound,
     inboundTokenOf,
+    /**
+     * Looks up the token again after the body has arrived, because the token, its password or its state may have been
+     * changed during a slow upload.
+     */
+    inboundTokenAfter: async (shown: string, request: FastifyRequest): Promise<InboundToken> => {
+      const token = await inboundTokenOf(shown)
+      checkPassword(token, request)
+      return token
+    },
     noteInboundUse: inbound.noteUse,
     /**
      * Looks up the token again after the body has arrived, because the token may have been changed during a slow

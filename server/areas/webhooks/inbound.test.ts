@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import { request } from 'node:http'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { CallOptions } from '#test/harness/call'
 import { startService, useSharedService } from '#test/harness/service'
@@ -151,6 +152,13 @@ describe('a webhook token', () => {
       ['PATCH', 'DELETE'],
     )
     expect([await by('GET'), await by('PATCH'), await by('DELETE')]).toEqual([405, 202, 202])
+    expect((await service().call('GET', path)).headers.get('allow')).toBe('PATCH, DELETE')
+  })
+
+  test('refuses HEAD, and does not list it', async () => {
+    const { path } = await makeToken({ auth: 'url', methods: ['GET'] })
+    const { status, headers } = await fetch(`${service().base}${path}`, { method: 'HEAD' })
+    expect([status, headers.get('allow')]).toEqual([405, 'DELETE, GET, PATCH, POST, PUT'])
   })
 
   test.each([
@@ -178,6 +186,50 @@ describe('a webhook token', () => {
     expect((await world.owner.call('PATCH', address, { body: { auth: { kind: 'url' }, name: 'New' } })).status).toBe(
       200,
     )
+  })
+})
+
+describe('a sender that is still sending', () => {
+  const auth = { kind: 'basic', username: 'shop' }
+
+  /** Sends the headers and half of the body. */
+  function begin(path: string, password: string, type: string) {
+    const call = request(`${service().base}${path}`, {
+      method: 'POST',
+      auth: `shop:${password}`,
+      headers: { 'content-type': type, 'content-length': '2' },
+    })
+    const status = new Promise<number>((resolve, reject) => {
+      call.once('response', (answer) => resolve(answer.resume().statusCode!)).once('error', reject)
+    })
+    call.write('{')
+    return { call, status }
+  }
+
+  test.each([
+    ['body', 'application/json'],
+    ['request', 'application/json'],
+    ['request', 'application/octet-stream'],
+  ])('of a call with input %s and type %s is refused if the password is changed', async (input, type) => {
+    const of = await makeWorkflow()
+    const { path, secret, address, post } = await makeToken({ auth, input }, of)
+    const { call, status } = begin(path, secret, type)
+    expect((await world.owner.call('PATCH', address, { body: { secret: 'another password' } })).status).toBe(200)
+    const authorization = `Basic ${Buffer.from(`shop:${secret}`).toString('base64')}`
+    await until(async () => (await post({ body: {}, headers: { authorization } })).status === 401, 'the change')
+    call.end('}')
+    expect(await status).toBe(401)
+    expect((await world.owner.call('GET', `/api/workflows/${of}/executions`)).body.items).toEqual([])
+  })
+
+  test('of a file is refused if the token is disabled', async () => {
+    const of = await makeWorkflow()
+    const { path, secret, address } = await makeToken({ auth, input: 'request' }, of)
+    const { call, status } = begin(path, secret, 'application/octet-stream')
+    expect((await world.owner.call('PATCH', address, { body: { enabled: false } })).status).toBe(200)
+    call.end('}')
+    expect(await status).toBe(403)
+    expect((await world.owner.call('GET', `/api/workflows/${of}/executions`)).body.items).toEqual([])
   })
 })
 

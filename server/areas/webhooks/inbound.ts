@@ -111,14 +111,18 @@ async function receive(
   const signed = files ? undefined : signedChallenge(token, body)
   if (signed) return { answer: challengeReply(signed) }
   if (!token.methods.includes(request.method))
-    throw problem('method_not_allowed', `This token accepts only ${token.methods.join(', ')}.`)
+    throw problem('method_not_allowed', `This token accepts only ${token.methods.join(', ')}.`, {
+      allow: token.methods,
+    })
   parts.tokens.noteInboundUse(token.token_id)
   const executionId = newId()
   const read = { parts, ctx, token, executionId }
   const { input, asSent } = files
     ? await filesInput(read, request, files)
     : { input: await smallInput(read, request, body), asSent: body }
-  const begun = await start(parts, ctx, token, { input, body: asSent, headers: request.headers, executionId })
+  // Files are read only above, after the last look at the token.
+  const current = files ? await parts.tokens.inboundTokenAfter(token_or_id, request) : token
+  const begun = await start(parts, ctx, current, { input, body: asSent, headers: request.headers, executionId })
   if (begun.replayed) markReplayed(exchange.reply)
   return { answer: await replyTo(parts, ctx, token, begun.executionId), executionId: begun.executionId }
 }
@@ -178,15 +182,15 @@ export async function receiveWebhook(
   const known = await parts.tokens.inboundTokenOf(token_or_id)
   const files = isFiles(known, request) ? { bytes: 0 } : undefined
   let body: Buffer
+  let token: InboundToken
   try {
     body = files ? Buffer.alloc(0) : await readSmall(request, ctx.config.HEDDLE_MAX_JSON_BYTES)
+    token = await parts.tokens.inboundTokenAfter(token_or_id, request)
   } catch (error) {
     discardRest(exchange)
     parts.deliveries.note(known, request, 0, refusalOf(error))
     throw error
   }
-  // Looks up the token again, because it may have been changed while the body was being sent.
-  const token = await parts.tokens.inboundTokenOf(token_or_id)
   const note = (outcome: Outcome): void => parts.deliveries.note(token, request, files?.bytes ?? body.length, outcome)
   try {
     const { answer, executionId } = await receive(parts, ctx, token, { token_or_id, body, files }, exchange)

@@ -88,7 +88,7 @@ export const webhookRoutes = (webhooks: Webhooks, parts: InboundParts): AnyRoute
         answer: page(WebhookDelivery),
         run: listWebhookDeliveries,
       },
-      receiveByGet: { ...received('GET'), status: 202, run },
+      receiveByGet: { ...received('GET'), withoutHead: true, status: 202, run },
       receiveByPost: { ...received('POST'), ...withBody },
       receiveByPut: { ...received('PUT'), ...withBody },
       receiveByPatch: { ...received('PATCH'), ...withBody },

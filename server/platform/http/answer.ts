@@ -55,6 +55,7 @@ export function problemAnswer(error: Problem, requestId: string): Answer {
   const retryAfterS = error.retryAfterS ?? (status === 503 || status === 429 ? 1 : undefined)
   if (retryAfterS !== undefined) headers['retry-after'] = String(retryAfterS)
   if (status === 401) headers['www-authenticate'] = error.challenge ?? 'Bearer'
+  if (error.allow !== undefined) headers.allow = error.allow.join(', ')
   return { status, headers, body: Buffer.from(JSON.stringify(body)) }
 }
 

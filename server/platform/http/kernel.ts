@@ -118,7 +118,8 @@ function addRoute(app: FastifyInstance, route: AnyRoute, kernel: Kernel, shared:
   app.route({
     // One route for both methods: the framework would add a second route for HEAD. Node.js omits the body of a response
     // to HEAD.
-    method: route.method === 'GET' ? ['GET', 'HEAD'] : route.method,
+    method: route.method === 'GET' && !route.withoutHead ? ['GET', 'HEAD'] : route.method,
+    exposeHeadRoute: false,
     url: route.path,
     bodyLimit: bodyLimitOf(route, kernel.config),
     onRequest: async (request, reply) => {

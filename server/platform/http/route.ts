@@ -63,6 +63,8 @@ export type Route<Path extends string, Query extends z.ZodType, Body extends z.Z
   status?: 200 | 201 | 202 | 204 | 302
   /** Other successful statuses that the verb may choose. */
   alsoStatus?: (200 | 201 | 202 | 204 | 206)[]
+  /** The GET is not a read, so HEAD is refused. */
+  withoutHead?: true
   /** Refusals besides those of this kind of route, for the OpenAPI document. */
   alsoRefuses?: (401 | 402 | 403 | 405 | 409 | 410 | 412 | 413 | 415 | 416 | 502 | 504)[]
   /**

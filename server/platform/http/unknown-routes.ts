@@ -38,10 +38,6 @@ export function sendUnknownRoute(app: FastifyInstance, request: FastifyRequest, 
     const refusal = problem('route_not_found', 'See /openapi.json for the addresses that exist.')
     return sendAnswer(reply, problemAnswer(refusal, request.id))
   }
-  const allowed = methods.join(', ')
-  reply.header('allow', allowed)
-  return sendAnswer(
-    reply,
-    problemAnswer(problem('method_not_allowed', `Use one of ${allowed} at this address.`), request.id),
-  )
+  const refusal = problem('method_not_allowed', `Use one of ${methods.join(', ')} at this address.`, { allow: methods })
+  return sendAnswer(reply, problemAnswer(refusal, request.id))
 }
