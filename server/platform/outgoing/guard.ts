@@ -2,13 +2,12 @@
 // that a name cannot resolve differently between check and connection, and for address literals, for which no lookup
 // happens.
 
-import { lookup as systemLookup } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import { isPublicAddress } from './address.ts'
 import { OutgoingFailure } from './failure.ts'
+import { makeResolve, type Resolve, resolveBySystem } from './resolve.ts'
 
 type Resolved = { address: string; family: number }
-export type Resolve = (host: string, callback: (error: Error | null, addresses: Resolved[]) => void) => void
 
 export type Guard = {
   /** Checks whether the operator's settings let tenants reach this host and port, regardless of the address. */
@@ -39,18 +38,16 @@ const refused = (host: string): OutgoingFailure =>
     `"${host.slice(0, 100)}" is not an address of the public internet, and HEDDLE_ALLOW_TARGETS does not allow it`,
   )
 
-const resolveBySystem: Resolve = (host, callback) => systemLookup(host, { all: true, verbatim: true }, callback)
-
-export function makeGuard(allowTargets: readonly string[], resolve: Resolve = resolveBySystem): Guard {
+export function makeGuard(allowTargets: readonly string[], resolve?: Resolve): Guard {
   const isExempt = (host: string, port: number): boolean => {
     const asked = `${bare(host)}:${port}`
     return allowTargets.some((target) => asBare(target) === asked)
   }
 
   const makeLookup =
-    (isAllowed: (address: string) => boolean): LookupFunction =>
+    (resolveName: Resolve, isAllowed: (address: string) => boolean): LookupFunction =>
     (host, options, callback) => {
-      resolve(host, (error, addresses) => {
+      resolveName(host, (error, addresses) => {
         if (error) {
           callback(error, '', 0)
           return
@@ -68,8 +65,9 @@ export function makeGuard(allowTargets: readonly string[], resolve: Resolve = re
         else callback(null, first.address, first.family)
       })
     }
-  const guarded = makeLookup(isPublicAddress)
-  const open = makeLookup(() => true)
+  const guarded = makeLookup(resolve ?? makeResolve(), isPublicAddress)
+  // The operator chose these names.
+  const open = makeLookup(resolve ?? resolveBySystem, () => true)
   const lookupFor = (host: string, port: number): LookupFunction => (isExempt(host, port) ? open : guarded)
 
   const checkLiteral = (host: string, port: number): void => {

@@ -6,9 +6,10 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import type { Agent, buildConnector, Dispatcher } from 'undici'
 import { checkDestination, type OutgoingCredential } from './credential.ts'
 import { asOutgoingFailure, OutgoingFailure } from './failure.ts'
-import { type Guard, makeGuard, type Resolve } from './guard.ts'
+import { type Guard, makeGuard } from './guard.ts'
 import { firstHop, type Hop, isRedirect, MAX_REDIRECTS, nextHop, portOf, type StreamedBody } from './hops.ts'
 import { bothMasks, MASK, type Mask } from './mask.ts'
+import type { Resolve } from './resolve.ts'
 
 export type OutgoingRequest = {
   method?: string
