@@ -207,7 +207,20 @@ describe('the program', () => {
   test('refuses an invalid setting, and names the setting and the allowed values', () =>
     refuses([{ PORT: 'many' }, [], /PORT is not valid\. Allowed: a whole number/]))
 
+  test.each<[args: string[], printed: RegExp]>([
+    [['--help'], /--reset-password ADDRESS[\s\S]*HEDDLE_DATA_DIR \(\.\/data\)/],
+    [['--role', 'api', '-h'], /--reset-password ADDRESS/],
+    [['--version'], /^heddle \d+\.\d+\.\d+\n$/],
+  ])('with %o prints a text and starts nothing, also if a setting is invalid', async (args, printed) => {
+    const program = start({ PORT: 'many' }, args)
+    expect(await program.ended).toMatchObject({ code: 0, errors: '' })
+    expect(program.output()).toMatch(printed)
+  })
+
   test.each<Refused>([
+    [{}, ['--rol', 'api'], /"--rol" is not an argument of this program; did you mean "--role"\? See --help/],
+    [{}, ['api'], /"api" is not an argument of this program\. See --help/],
+    [{}, ['--help=all'], /--help has no value/],
     [{ HEDDLE_SIGN_UP: 'maybe' }, [], /HEDDLE_SIGN_UP is not valid\. Allowed: open \| invite/],
     [{ HEDDLE_SECRET_KEY: 'short' }, [], /HEDDLE_SECRET_KEY is not valid\. Allowed: 32 bytes in base64/],
     [{ DATABASE_URL: 'mysql://x' }, [], /DATABASE_URL is not valid\. Allowed: postgres:/],

@@ -121,6 +121,8 @@ slow(
     expect(lines.map(({ msg }) => msg)).not.toContain('migration applied')
     await rm(place, { recursive: true })
     expect((await run(node, [bin, '--help'], { env })).stdout).toContain('heddle push DIR')
+    expect((await run(node, [bin, 'serve', '--help'], { env })).stdout).toContain('--reset-password ADDRESS')
+    expect((await run(node, [bin, '--version'], { env })).stdout).toMatch(/^heddle \d/)
   },
   900_000,
 )

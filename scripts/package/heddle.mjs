@@ -28,12 +28,9 @@ function findNode() {
 }
 
 const [command, ...rest] = process.argv.slice(2)
-const isHelp = (word) => word === '--help' || word === '-h'
 const ofCommands = ['--help', '-h', '--json', '--workspace']
 const serves =
-  command === undefined ||
-  (command === 'serve' && !rest.some(isHelp)) ||
-  (command.startsWith('--') && !ofCommands.includes(command))
+  command === undefined || command === 'serve' || (command.startsWith('--') && !ofCommands.includes(command))
 const entry = serves ? join(home, 'server', 'main.mjs') : join(home, 'sdk', 'cli', 'main.js')
 const given = serves && command === 'serve' ? rest : process.argv.slice(2)
 if (serves) process.env.HEDDLE_DATA_DIR ??= join(process.cwd(), 'heddle-data')

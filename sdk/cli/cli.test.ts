@@ -197,6 +197,12 @@ describe('exit codes', () => {
       expect((await heddle(...words)).exit).toBe(2)
   })
 
+  test('2 for an unknown option, with or without a command', async () => {
+    const problem = (name: string) => `Unknown option '--fly'. See: heddle ${name} --help\n`
+    expect(await heddle('list', '--fly')).toMatchObject({ exit: 2, stderr: problem('list') })
+    expect(await heddle('--fly')).toMatchObject({ exit: 2, stdout: '', stderr: problem('help') })
+  })
+
   test('3 for a conflict, and 4 if a dry run finds changes', async () => {
     const flows = join(folder.path, 'conflicts')
     await mkdir(flows)

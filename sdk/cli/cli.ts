@@ -16,7 +16,9 @@ function read(name: string, command: Command, args: string[]): { words: string[]
     const { values, positionals } = parseArgs({ args, allowPositionals: true, options: optionsOf(command) })
     return { words: positionals, values: values as Values }
   } catch (error) {
-    throw new UsageError(`${(error as Error).message} See: heddle ${name} --help`)
+    // After its first sentence, the message describes another use of dashes.
+    const [problem] = (error as Error).message.split(/\.\s/, 1)
+    throw new UsageError(`${problem}. See: heddle ${name} --help`)
   }
 }
 
@@ -44,7 +46,7 @@ export async function main(args: string[]): Promise<number> {
   const isJson = args.includes('--json')
   try {
     if (name === 'help') {
-      const words = rest.filter((arg) => !arg.startsWith('-'))
+      const { words } = read(name, { words: [], about: '', options: {}, async run() {} }, rest)
       const pair = words.slice(0, 2).join(' ')
       return help(Object.hasOwn(commands, pair) ? pair : words[0])
     }

@@ -13,7 +13,10 @@ import { list } from './workflows.ts'
 const serve: Command = {
   words: [],
   about: 'Start the service, with its data in ./heddle-data. Without a command `heddle` does the same.',
-  options: { role: { type: 'string', value: 'all|api|worker', about: 'which part of the program runs' } },
+  options: {
+    role: { type: 'string', value: 'all|api|worker', about: 'which part of the program runs' },
+    'reset-password': { type: 'string', value: 'ADDRESS', about: 'print a new password for this account, and exit' },
+  },
   async run() {
     throw new UsageError('`heddle serve` starts only the installed package; in a checkout use npm start.')
   },

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import { suggestion } from '#model/nearest'
+import { type Role, readArguments } from './arguments.ts'
 import {
   addressWith,
   databaseAddress,
@@ -246,7 +247,7 @@ export type Config = {
   /** The account whose password is replaced. If set, the program serves no requests. */
   readonly resetPassword: string | null
 }
-export type Role = 'all' | 'api' | 'worker'
+export type { Role }
 
 export class SettingRefused extends Error {}
 
@@ -276,10 +277,8 @@ export function readConfig(env: NodeJS.ProcessEnv, argv: string[] = []): Config 
     values[name] = value
   }
   values.HEDDLE_DATA_DIR = resolve(values.HEDDLE_DATA_DIR as string)
-  values.role = readRole(argv)
-  values.resetPassword = readWord(argv, '--reset-password') ?? null
-  if (values.resetPassword === '') throw new SettingRefused('--reset-password needs the e-mail address of an account.')
-  return values as Config
+  const { role, resetPassword } = readArguments(argv)
+  return { ...values, role, resetPassword } as Config
 }
 
 /** Names that start like a setting but belong to the command line, the Compose file or the program itself. */
@@ -300,20 +299,6 @@ function suggestSetting(name: string, known: string[]): string {
   if (near !== '') return near
   const short = name.slice('HEDDLE_'.length)
   return known.includes(short) ? `; did you mean "${short}"?` : ''
-}
-
-function readRole(argv: string[]): Role {
-  const role = readWord(argv, '--role') ?? 'all'
-  if (role !== 'all' && role !== 'api' && role !== 'worker')
-    throw new SettingRefused('--role is not valid. Allowed: all | api | worker.')
-  return role
-}
-
-/** Reads `--name word` or `--name=word`. Undefined without the name, empty without the word. */
-function readWord(argv: string[], name: string): string | undefined {
-  const at = argv.findIndex((word) => word === name || word.startsWith(`${name}=`))
-  if (at === -1) return undefined
-  return argv[at] === name ? (argv[at + 1] ?? '') : argv[at]!.slice(name.length + 1)
 }
 
 export const blobDirectory = (config: Config): string => join(config.HEDDLE_DATA_DIR, 'blobs')

@@ -159,6 +159,20 @@ describe('migrations', () => {
     expect(await query('select n from migration_probe')).toEqual([])
   })
 
+  test.each([
+    ['the first line of the file', 'As before, but another format.'],
+    ['nothing', null],
+  ])('frozen without a declaration and recorded with %s are recorded with their declaration', async (_what, breaks) => {
+    write('1570_notice_times.sql', '-- As before, but another format.\nselect 1')
+    const recorded = () => query('select breaks from schema_migrations')
+    const declared = [{ breaks: expect.stringMatching(/^Breaks nothing: /) }]
+    await run()
+    expect(await recorded()).toEqual(declared)
+    await query(`update schema_migrations set breaks = ${breaks === null ? 'null' : `'${breaks}'`}`)
+    await run()
+    expect(await recorded()).toEqual(declared)
+  })
+
   test('applied by 0.1.0, which did not record what they break, are accepted; unknown ones without a record are refused', async () => {
     write('9001_a.sql', 'create table migration_probe (n int)')
     await run()

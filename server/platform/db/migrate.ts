@@ -21,6 +21,11 @@ const OTHER_TEXTS: Record<string, readonly string[]> = {
   '1441_shorter_grams.sql': ['eec3c97303d7cd19783e8438ca2137f1888b146b086c3d687c5e16cb40827da5'],
 }
 
+/** What migrations break whose files were frozen without the first line that says so. */
+export const DECLARED: Readonly<Record<string, string>> = {
+  '1570_notice_times.sql': 'Breaks nothing: a function writes a time in another format.',
+}
+
 type Migration = { name: string; sql: string; sha256: string }
 
 /**
@@ -52,6 +57,7 @@ export async function migrate(options: {
         `The migration ${name} was changed after it had been applied to this database. Restore the file, and put the change into a new one.`,
       )
     }
+    await correctBreaks(client, [...applied.values()])
     const names = new Set(files.map((file) => file.name))
     const unknown = [...applied.values()].filter(({ name }) => !names.has(name))
     refuseBreaking(unknown)
@@ -77,11 +83,12 @@ export async function migrate(options: {
 const isText = ({ name, sha256 }: Migration, known: Applied): boolean =>
   [sha256, ...(OTHER_TEXTS[name] ?? [])].includes(known.sha256)
 
-/** Checks whether exactly these migrations have been applied. */
+/** Checks whether exactly these migrations have been applied and correctly recorded. */
 const isUpToDate = (files: Migration[], applied: Map<string, Applied>): boolean =>
   files.length > 0 &&
   applied.size === files.length &&
-  files.every((file) => applied.has(file.name) && isText(file, applied.get(file.name)!))
+  files.every((file) => applied.has(file.name) && isText(file, applied.get(file.name)!)) &&
+  [...applied.values()].every(isDeclared)
 
 function readMigrations(directory: string): Migration[] {
   if (!existsSync(directory)) return []
@@ -123,7 +130,15 @@ async function listApplied(client: pg.Client): Promise<Map<string, Applied>> {
 }
 
 /** The first line of a migration states what an older release can no longer do on the database. */
-const breaksOf = (sql: string): string => sql.split('\n', 1)[0]!.replace(/^--\s*/, '')
+const breaksOf = ({ name, sql }: Migration): string => DECLARED[name] ?? sql.split('\n', 1)[0]!.replace(/^--\s*/, '')
+
+const isDeclared = ({ name, breaks }: Applied): boolean => !Object.hasOwn(DECLARED, name) || breaks === DECLARED[name]
+
+/** An older program reads only this record. Databases may have recorded the first line of the file. */
+async function correctBreaks(client: pg.Client, applied: Applied[]): Promise<void> {
+  for (const { name } of applied.filter((migration) => !isDeclared(migration)))
+    await client.query('update schema_migrations set breaks = $2 where name = $1', [name, DECLARED[name]])
+}
 
 const BREAKS_NOTHING = /^Breaks nothing\b/
 
@@ -161,11 +176,7 @@ async function applySchema(client: pg.Client, { sql, covered }: { sql: string; c
     await client.query(sql)
     await client.query(
       'insert into schema_migrations (name, sha256, breaks) select * from unnest($1::text[], $2::text[], $3::text[])',
-      [
-        covered.map(({ name }) => name),
-        covered.map(({ sha256 }) => sha256),
-        covered.map((migration) => breaksOf(migration.sql)),
-      ],
+      [covered.map(({ name }) => name), covered.map(({ sha256 }) => sha256), covered.map(breaksOf)],
     )
     await client.query('commit')
   } catch (error) {
@@ -175,7 +186,8 @@ async function applySchema(client: pg.Client, { sql, covered }: { sql: string; c
 }
 
 /** Only the last migration waits for the disk, which includes all before it. No request is served before that. */
-async function applyOnce(client: pg.Client, { name, sql, sha256 }: Migration, isLast: boolean): Promise<void> {
+async function applyOnce(client: pg.Client, migration: Migration, isLast: boolean): Promise<void> {
+  const { name, sql, sha256 } = migration
   await client.query('begin')
   try {
     await client.query(`set local lock_timeout = '${LOCK_WAIT}'${isLast ? '' : '; set local synchronous_commit = off'}`)
@@ -183,7 +195,7 @@ async function applyOnce(client: pg.Client, { name, sql, sha256 }: Migration, is
     await client.query('insert into schema_migrations (name, sha256, breaks) values ($1, $2, $3)', [
       name,
       sha256,
-      breaksOf(sql),
+      breaksOf(migration),
     ])
     await client.query('commit')
   } catch (error) {
