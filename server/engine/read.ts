@@ -99,7 +99,7 @@ const ROW = `select execution_id, workspace_id, workflow_id, system_slug, versio
     case when $3 or i.bytes <= ${MAX_INPUT_BYTES} then input end as input, i.bytes as input_bytes,
     case when i.bytes > ${MAX_INPUT_BYTES} then json_build_object('sha256', encode(sha256(convert_to(input::text, 'UTF8')), 'hex'),
       'bytes', i.bytes) end as large_input, results, results_blob,
-    error, engine.shown_waits(workspace_id, execution_id, status, epoch, engine.shown_flow(workspace_id, workflow_id, status, case when started_at is null then held end, waiting_for)) as waiting_for,
+    error, engine.shown_waits(workspace_id, execution_id, status, epoch, engine.shown_flow(workspace_id, workflow_id, status, case when started_at is null then held end, waiting_for, created_at)) as waiting_for,
     coalesce(priority, 0) as priority, coalesce(tags, '{}') as tags, coalesce(metadata, '{}') as metadata, scheduled_at, trigger_kind, trigger_id, started_by, initiated_by,
     coalesce(principal_id, principal_of_version(workspace_id, version_id)) as principal_id, retry_of, parent_execution_id, created_at, started_at,
     finished_at, model_usage_of(workspace_id, execution_id) as usage, case when $3 or octet_length(snapshot::text) <= ${LIGHT_BYTES} then snapshot end as snapshot, snapshot_seq,

@@ -144,13 +144,20 @@ describe('a paused workflow', () => {
     waiting.push((await read(outer)).waiting_for[0].execution_id)
     for (const one of waiting) await becomes(one, 'waiting slot paused')
     const { items } = (await world.owner.call('GET', `/api/workflows/${id}/executions`)).body
-    for (const { waiting_for } of [await read(waiting[0]), ...items])
-      expect(waiting_for).toEqual([{ kind: 'slot', reason: 'paused', since: paused.body.paused_at }])
+    for (const { waiting_for, created_at } of [await read(waiting[0]), ...items])
+      expect(waiting_for).toEqual([{ kind: 'slot', reason: 'paused', since: created_at }])
 
     const resumed = await world.owner.call('POST', `/api/workflows/${id}/resume`)
     expect(resumed.body.paused_at).toBeNull()
     for (const one of [...waiting, outer]) await becomes(one, 'succeeded')
     await becomes(await run(id), 'succeeded')
+  })
+
+  test('is what an older execution waits for since the pause', async () => {
+    const id = await make({ debounce: { window_s: 600 } })
+    const older = await run(id)
+    const { paused_at } = (await world.owner.call('POST', `/api/workflows/${id}/pause`)).body
+    expect((await read(older)).waiting_for).toEqual([{ kind: 'slot', reason: 'paused', since: paused_at }])
   })
 
   test('makes a retry wait as well', async () => {

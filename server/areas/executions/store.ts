@@ -9,7 +9,7 @@ import type { ExecutionSummary } from './schema.ts'
 export const summaryColumns = `execution_id, coalesce(workflow_id::text, system_slug) as workflow_id, version_id, status, error,
   case when status not in ('running', 'waiting') and waiting_for = '[]' then waiting_for
     else engine.brief_waits(engine.shown_waits(workspace_id, execution_id, status, epoch,
-      engine.shown_flow(workspace_id, workflow_id, status, case when started_at is null then held end, waiting_for))) end as waiting_for,
+      engine.shown_flow(workspace_id, workflow_id, status, case when started_at is null then held end, waiting_for, created_at))) end as waiting_for,
   coalesce(priority, 0) as priority, coalesce(tags, '{}') as tags, coalesce(metadata, '{}') as metadata, scheduled_at,
   json_build_object('kind', trigger_kind, 'id', trigger_id) as trigger, started_by, retry_of, trigger_kind = 'trial' as trial, created_at, started_at, finished_at`
 
