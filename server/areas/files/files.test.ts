@@ -1,13 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { createServer, type Server } from 'node:http'
+import { createServer, request, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { newId } from '#platform/ids'
 import { writeZip } from '#providers/conversion/zip'
 import { type Answer, type Service, startService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makeWorld, type World } from '#test/harness/world'
 
-const MAX_BYTES = 3 << 20
+const MAX_BYTES = 6 << 20
 let vendor: Server
 let host: string
 let service: Service
@@ -28,7 +29,7 @@ beforeAll(async () => {
       response.end('a,b\n1,2\n')
     } else if (request.url === '/endless') {
       response.writeHead(200, { 'content-type': 'application/octet-stream' })
-      for (let n = 0; n < 5; n += 1) response.write(Buffer.alloc(1 << 20))
+      for (let n = 0; n < 8; n += 1) response.write(Buffer.alloc(1 << 20))
       response.end()
     } else response.writeHead(200, { 'content-type': 'application/json' }).end('{"ok":true}')
   })
@@ -107,17 +108,53 @@ describe('uploads', () => {
     expect(await service.sql('select count(*)::int as n from files')).toEqual(before)
   })
 
+  const used = async (): Promise<number> => {
+    const rows = await service.sql<{ used: string }>(
+      `select used from usage_counters where workspace_id = $1 and quota = 'storage_bytes'`,
+      [world.workspace.uuid],
+    )
+    return Number(rows[0]?.used ?? 0)
+  }
+
   test('count towards the storage quota of the workspace', async () => {
-    const used = async (): Promise<number> => {
-      const rows = await service.sql<{ used: string }>(
-        `select used from usage_counters where workspace_id = $1 and quota = 'storage_bytes'`,
-        [world.workspace.uuid],
-      )
-      return Number(rows[0]?.used ?? 0)
-    }
     const before = await used()
     await upload(Buffer.alloc(1000))
     expect((await used()) - before).toBe(1000)
+  })
+
+  test('count while they arrive, and are refused then if the quota is used up', async () => {
+    /** Sends all but the last byte of the largest file. */
+    const begin = () => {
+      const call = request(`${service.base}/api/files?name=a`, {
+        method: 'POST',
+        headers: { ...authorized(), 'content-type': 'text/plain', 'content-length': MAX_BYTES },
+      })
+      const status = new Promise<number | undefined>((resolve) => {
+        call.once('response', (answer) => resolve(answer.resume().statusCode)).on('error', () => resolve(undefined))
+      })
+      call.write(Buffer.alloc(MAX_BYTES - 1))
+      return { call, status }
+    }
+    const before = await used()
+    const first = begin()
+    await until(async () => (await used()) - before >= 4 << 20, 'the bytes to be counted')
+    const plan = newId()
+    await service.sql(
+      `insert into plans (plan_id, org_id, name, amount, currency, interval, quotas)
+       select $1, org_id, 'Free', 0, 'eur', 'month', jsonb_build_object('storage_bytes', $2::bigint) from orgs limit 1`,
+      [plan, before + MAX_BYTES],
+    )
+    try {
+      // The rest of the second file is not awaited.
+      const second = begin()
+      expect(await second.status).toBe(403)
+      second.call.destroy()
+      first.call.end(Buffer.alloc(1))
+      expect(await first.status).toBe(201)
+      await until(async () => (await used()) - before === MAX_BYTES, 'the size of the first file only')
+    } finally {
+      await service.sql('delete from plans where plan_id = $1', [plan])
+    }
   })
 
   test('have a signed address that works for everyone, in exactly one spelling', async () => {

@@ -43,9 +43,13 @@ export function fileNameOf(text: string | undefined, fallback = 'file'): string 
 
 class TooLarge extends Error {}
 
+/** The bytes after which the size of a file that is still arriving is counted. */
+const COUNT_EVERY = 4 << 20
+
 /**
  * Stores a file chunk by chunk. An upload that is interrupted, too large or over the plan's quota leaves nothing
- * behind.
+ * behind. The bytes count towards the quota while they arrive: otherwise uploads at the same time, each within the
+ * quota, could fill the disk.
  */
 export async function keepFile(
   { db, blobs, maxBytes }: FileParts,
@@ -56,10 +60,15 @@ export async function keepFile(
   const scope = { workspaceId, userId: null }
   const hash = createHash('sha256')
   let bytes = 0
+  let countAt = COUNT_EVERY
   const counted = async function* (): AsyncGenerator<Buffer> {
     for await (const chunk of chunks) {
       bytes += chunk.length
       if (bytes > maxBytes) throw new TooLarge()
+      if (bytes >= countAt) {
+        countAt = bytes + COUNT_EVERY
+        await db.tenant(scope, (tx) => store.countArrived(tx, workspaceId, file.file_id, bytes))
+      }
       hash.update(chunk)
       yield chunk
     }

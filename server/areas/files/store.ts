@@ -30,6 +30,14 @@ export const insertFile = (
     [workspaceId, file.file_id, file.name, file.media_type, file.created_by, file.execution_id, file.sender_id ?? null],
   )
 
+/** Counts bytes that have arrived. Throws if the quota is used up. A retry may replace a larger file. */
+export const countArrived = (tx: Tx, workspaceId: string, fileId: string, bytes: number): Promise<number> =>
+  tx.count('update files set bytes = greatest(bytes, $3) where workspace_id = $1 and file_id = $2', [
+    workspaceId,
+    fileId,
+    bytes,
+  ])
+
 export const completeFile = (
   tx: Tx,
   workspaceId: string,
