@@ -14,6 +14,7 @@ import { mayMail, resetMail } from './account-mail.ts'
 import * as accountStore from './account-store.ts'
 import { deleteAllFactors } from './factor-store.ts'
 import { orgBaseUrl } from './links.ts'
+import { forgiveCodes } from './lockout.ts'
 import { sendsMail } from './mail.ts'
 import type { CheckMail, ForgotPassword, ResetPassword } from './schema.ts'
 import { type AccountMail, linkSpent } from './sign-up.ts'
@@ -95,6 +96,7 @@ export async function resetPassword(
     if ((await accountStore.spendAccountToken(tx, tokenHash, 'reset_password')) === 0) throw linkSpent()
     await accountStore.deleteAccountTokens(tx, userId, 'reset_password')
     await store.setPassword(tx, userId, passwordHash)
+    await forgiveCodes(tx, holder.org_id, holder.email)
     const ended = await store.deleteSessions(tx, userId, null)
     const keys = holder.is_verified ? 0 : await accountStore.deleteKeysOf(tx, userId)
     if (!holder.is_verified) {

@@ -1,9 +1,11 @@
+import { request } from 'node:http'
+import { json } from 'node:stream/consumers'
 import { describe, expect, test } from 'vitest'
 import { stepAt, totpCode } from '#platform/auth/totp'
 import { newId } from '#platform/ids'
 import { makeAuthenticator } from '#test/harness/authenticator'
 import { type Browser, freshEmail, makeBrowser, PASSWORD, signUp } from '#test/harness/browser'
-import { useSharedService } from '#test/harness/service'
+import { type Answer, useSharedService } from '#test/harness/service'
 import { addMember, makePerson, makeWorkspace } from '#test/harness/world'
 import { isOurChallenge, makeChallenge } from './passkey-challenge.ts'
 
@@ -106,6 +108,37 @@ describe('an authenticator app', () => {
     const statuses = new Set<number>()
     for (let at = 0; at < 20; at++) statuses.add((await firstStep(email)).answer.status)
     expect(statuses).toContain(429)
+  })
+
+  test('accepts no more codes after thirty wrong ones from any address, but a recovery code', async () => {
+    const { email, secret, codes } = await withTotp()
+    /** Calls from another address of this machine. */
+    const from = (address: number, path: string, body: object): Promise<Answer['body']> =>
+      new Promise((resolve, reject) => {
+        const options = {
+          method: 'POST',
+          localAddress: `127.0.1.${address}`,
+          headers: { 'content-type': 'application/json' },
+        }
+        request(`${service().base}${path}`, options, async (answer) => resolve(await json(answer)))
+          .once('error', reject)
+          .end(JSON.stringify(body))
+      })
+    const challengeAt = async (address: number): Promise<string> =>
+      (await from(address, '/auth/sign-in', { email, password: PASSWORD })).challenge
+    const secondStep = async (address: number, body: object) =>
+      from(address, '/auth/sign-in/second-factor', { challenge: await challengeAt(address), ...body })
+    for (let address = 1; address <= 6; address++) {
+      const challenge = await challengeAt(address)
+      for (let at = 0; at < 5; at++) {
+        const refused = await from(address, '/auth/sign-in/second-factor', { challenge, code: '12345' })
+        expect(refused.code).toBe('bad_second_factor')
+      }
+    }
+    expect((await secondStep(7, { code: codeAt(secret, 1) })).code).toBe('rate_limited')
+    expect((await secondStep(8, { recovery_code: codes[0] })).session).toBeDefined()
+    // Signing in forgives the wrong codes.
+    expect((await secondStep(9, { code: codeAt(secret, 1) })).session).toBeDefined()
   })
 
   test('refuses invalid input', async () => {

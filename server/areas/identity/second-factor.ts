@@ -13,7 +13,7 @@ import { hashSecret, newSecret, secretLooksValid } from '#platform/ids'
 import type { Vault } from '#platform/secrets'
 import * as factorStore from './factor-store.ts'
 import { orgBaseUrl } from './links.ts'
-import { forgive, noteAttempt } from './lockout.ts'
+import { forgive, forgiveCodes, noteAttempt, noteCode } from './lockout.ts'
 import { hashRecoveryCode } from './recovery-codes.ts'
 import type { SecondFactor, SecondFactorChallenge, SecondFactorRequired, SignedIn } from './schema.ts'
 import { actingAs, enterAs } from './sessions.ts'
@@ -111,9 +111,10 @@ export async function finishSignIn(
   if (!challenge || challenge.org_id !== ctx.org.org_id || challenge.failures >= MAX_FAILURES) throw beginAgain()
   const person = deps.people.personOf(ctx, challenge)
   // Counted like a wrong password before it is checked, so that simultaneous guesses are all counted.
-  const attempt = await ctx.db.tenant(nobody, (tx) =>
-    noteAttempt(tx, ctx.org.org_id, person.email, callerAddress(ctx.address)),
-  )
+  const attempt = await ctx.db.tenant(nobody, async (tx) => {
+    if (input.code !== undefined) await noteCode(tx, ctx.org.org_id, person.email)
+    return noteAttempt(tx, ctx.org.org_id, person.email, callerAddress(ctx.address))
+  })
   const outcome = await ctx.db.tenant({ workspaceId: null, userId: person.user_id }, async (tx) => {
     const method = await proveFactor(deps, ctx, tx, challenge, input)
     if (method === undefined) {
@@ -128,6 +129,7 @@ export async function finishSignIn(
     }
     if (!(await factorStore.takeChallenge(tx, tokenHash, 'sign_in'))) throw beginAgain()
     await forgive(tx, attempt)
+    await forgiveCodes(tx, ctx.org.org_id, person.email)
     if (method === 'recovery_code') await noteRecovery(ctx, tx, person)
     return enterAs(ctx, tx, exchange, person, 'session.started')
   })
