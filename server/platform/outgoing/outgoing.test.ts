@@ -128,6 +128,16 @@ describe('a request', () => {
     expect((await failureOf({ url: at('/slow'), timeoutMs: 300 })).code).toBe('timeout')
   })
 
+  it('does not wait for requests to the same target that get no response', async () => {
+    const cancel = new AbortController()
+    const silent = Array.from({ length: 100 }, () =>
+      outgoing.request({ url: at('/silent'), signal: cancel.signal }).catch(() => 'ended'),
+    )
+    expect((await outgoing.request({ url: at('/ok') })).status).toBe(200)
+    cancel.abort()
+    await Promise.all(silent)
+  })
+
   it('stops when the caller aborts', async () => {
     const cancel = new AbortController()
     const call = outgoing.request({ url: at('/silent'), signal: cancel.signal })

@@ -212,7 +212,9 @@ export function makeOutgoing(options: OutgoingOptions): Outgoing {
 const makeAgent = (library: Library, guard: Guard, certificate?: ClientCertificate): Agent =>
   new library.Agent({
     connect: makeConnector(library, guard, certificate),
-    connections: 64,
+    // Without a limit per target: all tenants share the connections, and one that waits for slow responses of a target
+    // would take all of them.
+    connections: null,
     pipelining: 1,
     allowH2: false,
     keepAliveTimeout: 4_000,
