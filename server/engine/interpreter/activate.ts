@@ -80,6 +80,10 @@ const isoTime = (ms: number): string => {
   return date.toISOString()
 }
 
+const requireStorable = (what: string, value: unknown): void => {
+  if (!isStorable(value)) throw unstorableText(what)
+}
+
 const expiry = (pass: Pass, node: Node): JsonObject =>
   node.timeout_s === undefined ? {} : { expires: isoTime(pass.at + node.timeout_s * 1000) }
 
@@ -110,7 +114,7 @@ const begin = (pass: Pass, node: Node, attempt: number): boolean => {
   switch (node.type) {
     case 'set': {
       const output = args().values ?? {}
-      if (!isStorable(output)) throw unstorableText()
+      requireStorable('the output', output)
       succeed(pass, id, attempt, { output })
       return true
     }
@@ -131,6 +135,7 @@ const begin = (pass: Pass, node: Node, attempt: number): boolean => {
       return true
     case 'subworkflow': {
       const resolved = args()
+      requireStorable('the input of the workflow', resolved.input)
       start({ child_execution: true, ...expiry(pass, node) })
       pass.commands.push({ do: 'child', node: id, attempt, args: resolved })
       return true
@@ -143,6 +148,7 @@ const begin = (pass: Pass, node: Node, attempt: number): boolean => {
     }
     case 'loop': {
       const resolved = loopArgs(args())
+      requireStorable('the initial state', resolved.state)
       start({ turns: 0, ...expiry(pass, node) })
       pass.commands.push({ do: 'loop', node: id, attempt, args: resolved })
       return true
@@ -151,7 +157,9 @@ const begin = (pass: Pass, node: Node, attempt: number): boolean => {
       // The arguments are resolved before the start is recorded, so the first attempt sees the same values as every
       // later one.
       const resolved = args()
-      start(requestKindOf(node.type) ? expiry(pass, node) : {})
+      const isRequest = requestKindOf(node.type) !== undefined
+      if (isRequest) requireStorable('an argument', resolved)
+      start(isRequest ? expiry(pass, node) : {})
       const state = pass.state.nodes[id]
       const command = state && commandFor(pass.compiled, id, state, () => resolved)
       if (command) pass.commands.push(command)

@@ -1,8 +1,10 @@
 import { FIRST_ID, LAST_ID } from '#platform/ids'
 import type { GraphState, JournalEvent, NodeState } from '../interpreter/state.ts'
 import type { StartLabels } from '../ports.ts'
+import { hasBadText } from '../text.ts'
 import { type Append, commitWith, type Encoded, type RowUpdate } from './batch.ts'
 import { type EventWorkspaces, SENT_EVENT_TYPES } from './event-workspaces.ts'
+import { Refused } from './failures.ts'
 import { type EventText, packedText, textOf } from './short-events.ts'
 
 const hex = (bytes: Buffer): string => `\\x${bytes.toString('hex')}`
@@ -87,9 +89,13 @@ const eventText = (event: JournalEvent): EventText => {
   return { data: JSON.stringify(rest) }
 }
 
-/** Serializes an append before it is queued, so that a text that cannot be serialized fails only its own execution. */
+/**
+ * Serializes an append before it is queued, so that a text that cannot be stored fails only its own execution. The
+ * database accepts such texts in events, but the queries that read several journals at once would fail.
+ */
 export const encode = (append: Append): Encoded => {
   const texts = append.events.map(eventText)
+  if (texts.some(({ data }) => hasBadText(data))) throw new Refused('an event contains text that cannot be stored')
   const bytes = texts.reduce((sum, { data }) => sum + data.length, 200 + (append.start?.bytes ?? 0))
   return { ...append, bytes, texts }
 }

@@ -338,7 +338,7 @@ const SHORT_EVENTS: [type: EventType, data: JsonObject][] = [
   ['node.started', { node_id: 'n1', attempt: 1 }],
   ['node.succeeded', { node_id: 'n1', attempt: 1, output: { list: [1, 'two', null] } }],
   ['node.succeeded', { node_id: 'n2', attempt: 1, output: null }],
-  ['node.succeeded', { node_id: 'n3', attempt: 1, output: '"quoted" \\ %s {1,2} \u0000 ü' }],
+  ['node.succeeded', { node_id: 'n3', attempt: 1, output: '"quoted" \\ %s {1,2} \u0001 ü' }],
   ['node.skipped', { node_id: 'n4' }],
   ['execution.succeeded', { results: [] }],
 ]
@@ -393,6 +393,25 @@ test('rows that were packed before there was a short form are read', async () =>
   expect(rows).toEqual(
     data.map(([type, ms, event], n) => ({ seq: n + 2, type, at: 1_800_000_000_000 + (ms as number), data: event })),
   )
+})
+
+test.each([
+  ['NUL', 'a\u0000b'],
+  ['half a surrogate pair', 'a\ud800b'],
+])('an append with %s in an event is refused, and such a row of an older release is read', async (_what, output) => {
+  const append = start()
+  await journal.append(append)
+  const data = { node_id: 'n1', attempt: 1, output }
+  const event = { type: 'node.succeeded' as const, at: 1_800_000_000_000, data }
+  await expect(journal.append(next(append, { events: [event] }))).rejects.toBeInstanceOf(Refused)
+  await superuser.query(
+    `insert into events (execution_id, seq, workspace_id, at, type, data) values ($1, 2, $2, to_timestamp(1800000000), 'p', $3)`,
+    [append.executionId, workspaceId, JSON.stringify([['s', 0, 'n1', output]])],
+  )
+  const { rows } = await superuser.query('select type, data from journal where execution_id = $1 and seq > 1', [
+    append.executionId,
+  ])
+  expect(rows).toEqual([{ type: 'node.succeeded', data }])
 })
 
 test('an event that has a short form and a row of its own is stored with its type and data', async () => {

@@ -1,9 +1,8 @@
 import type { ExecutionStatus } from '#model/definition'
 import { clearMeasured } from '../interpreter/output-size.ts'
-import type { GraphState } from '../interpreter/state.ts'
 import type { Append, StartRow } from '../journal/batch.ts'
 import type { Accepted } from '../journal/deliver.ts'
-import { Fenced, Unknown } from '../journal/failures.ts'
+import { Fenced, Refused, Unknown } from '../journal/failures.ts'
 import type { BlobRef } from '../ports.ts'
 import { checkInbox } from './inbox.ts'
 import type { LeaveReason, Self, Work } from './live-types.ts'
@@ -113,54 +112,68 @@ export const commit = async (self: Self, work: Work, start?: StartRow): Promise<
     if (work.large.length > 0) await offloadOutputs(self, work, start !== undefined)
     if (work.rowUpdate?.results !== undefined) await offloadResults(self, work, start !== undefined)
     if (self.gone) {
-      for (const done of work.done) done(false)
+      notDurable(work)
       return false
     }
     const accepted = await deps.journal.append(append)
     self.committing = false
-    if (self.gone) reportNotStarted(self, work)
-    return self.gone ? false : accept(self, work, accepted, start !== undefined)
+    if (!self.gone) return accept(self, work, accepted, start !== undefined)
+    reportNotStarted(self, work)
+    notDurable(work)
+    return false
   } catch (error) {
-    self.committing = false
+    notDurable(work)
     if (error instanceof Fenced || error instanceof Unknown) {
-      for (const done of work.done) done(false)
+      self.committing = false
       if (error instanceof Unknown) reportNotStarted(self, work)
       deps.onJournalLost(error)
       if (start) throw error
       return false
     }
-    if (start) {
+    if (start && !(error instanceof Refused)) {
       self.leave('abandoned')
       throw error
     }
-    return failUnstorable(self, seq, error as Error)
+    return failUnstorable(self, append, error as Error)
   }
 }
 
-/** The database refuses the append, so the execution fails with this error instead of never ending. */
-const failUnstorable = async (self: Self, seq: number, cause: Error): Promise<boolean> => {
-  const { owned, top, deps } = self
-  deps.log.error(
-    { err: cause, execution_id: owned.executionId },
-    'an execution fails because its journal cannot be written',
-  )
+/** Tells callers that wait for their results that this worker does not write them. */
+const notDurable = ({ done }: Work): void => {
+  for (const tell of done) tell(false)
+}
+
+/**
+ * The database refuses the append, so the execution fails with this error instead of never ending. An execution whose
+ * first steps are refused is started with this end. `committing` stays set, because results that arrive in the meantime
+ * would be written after the refused events. Returns whether the execution was started.
+ */
+const failUnstorable = async (self: Self, refused: Append, cause: Error): Promise<boolean> => {
+  const { top, deps } = self
+  const { workspaceId, executionId, epoch, seq, start } = refused
+  deps.log.error({ err: cause, execution_id: executionId }, 'an execution fails because its journal cannot be written')
   const error = { code: 'not_storable', message: 'the journal of the execution could not be stored' }
-  const state: GraphState = { ...top.state, seq, status: 'failed', error }
+  const at = self.now()
+  const events = refused.events.slice(0, 1).filter(({ type }) => type === 'execution.started')
+  events.push({ type: 'execution.failed', at, data: { error } })
   try {
-    await deps.journal.append({
-      workspaceId: owned.workspaceId,
-      executionId: owned.executionId,
-      epoch: owned.epoch,
-      seq,
-      events: [{ type: 'execution.failed', at: self.now(), data: { error } }],
-      rowUpdate: { status: 'failed', seen: self.seen, error, finishedAt: self.now(), tellEnd: true },
+    const { started } = await deps.journal.append({
+      ...{ workspaceId, executionId, epoch, seq, events },
+      rowUpdate: { status: 'failed', seen: self.seen, error, finishedAt: at, tellEnd: true },
+      ...(start && { start }),
     })
-    top.state = state
-    deps.onAppended(owned.executionId, 'failed')
+    if (start && !started) {
+      self.leave('abandoned')
+      return false
+    }
+    top.state = { ...top.state, seq: seq + events.length - 1, status: 'failed', error }
+    deps.onAppended(executionId, 'failed')
     self.leave('ended')
+    return true
   } catch (again) {
     if (again instanceof Fenced || again instanceof Unknown) deps.onJournalLost(again)
     else self.leave('abandoned')
+    if (start) throw again
+    return false
   }
-  return false
 }

@@ -19,12 +19,15 @@ export type CheckedWait = {
   faults: { node_path: string; is_left: boolean; why: string }[]
 }
 
-/** Whether the last event of a failed execution calls the failure permanent. Only for an execution with a parent. */
+/**
+ * Whether the last event of a failed execution calls the failure permanent. Only for an execution with a parent. No
+ * other event is examined: older releases could write text in which `->>` finds no field, but fails.
+ */
 export const IS_PERMANENT = `case when status = 'failed' and parent_execution_id is not null then (
     select (u.data ->> 'permanent')::boolean
     from (select * from events v where v.execution_id = executions.execution_id order by v.seq desc limit 1) v,
       unpacked(v.seq, v.at, v.type, v.data) u
-    order by u.seq desc limit 1) end as permanent`
+    where u.type = 'execution.failed') end as permanent`
 
 export const waitStatements = (db: Pick<Database, 'enginePool'>) => {
   const query = <Row>(name: string, text: string, values: unknown[]) =>
