@@ -1,5 +1,8 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { runCommand } from '#test/harness/cli'
 import { useSharedService } from '#test/harness/service'
@@ -247,6 +250,13 @@ describe('exit codes', () => {
     }
     expect((await heddle('--json', 'list')).exit).toBe(0)
   })
+})
+
+test('a reader that closes the pipe ends the command without an error', async () => {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'main.ts'), 'help'])
+  child.stdout.destroy()
+  const [errors, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')])
+  expect({ errors, code }).toEqual({ errors: '', code: 0 })
 })
 
 test('keys shows the scopes of each key', async () => {
