@@ -64,7 +64,7 @@ export function printSettings(): string {
 
 Printed from the program by \`npm run generate\`. All settings are environment variables and are read once at the start. If a value is not valid, the program names the setting and does not start.
 \`--role all|api|worker\` chooses which part of the program runs; \`--help\` prints the arguments and the settings. An unknown argument is refused, and a variable
-that starts with \`HEDDLE_\` and is no setting is named at the start.
+that starts with \`HEDDLE_\` and is no setting is named at the start, as are settings that are not complete.
 
 | name | default | meaning |
 |---|---|---|

@@ -1,6 +1,7 @@
 import { helpText, readArguments } from '#platform/arguments'
-import { readConfig, SettingRefused, settings, unknownSettings } from '#platform/config'
+import { readConfig, SettingRefused, settings } from '#platform/config'
 import { StartRefused } from '#platform/db/refused'
+import { incompleteSettings, unknownSettings } from '#platform/setting-hints'
 
 // Refuses a wrong setting before the program is loaded.
 try {
@@ -19,7 +20,8 @@ try {
 
 async function start(argv: string[]): Promise<void> {
   const config = readConfig(process.env, argv)
-  if (!process.env.HEDDLE_MEMBER) for (const line of unknownSettings(process.env)) console.error(line)
+  if (!process.env.HEDDLE_MEMBER)
+    for (const line of [...unknownSettings(process.env), ...incompleteSettings(config)]) console.error(line)
   const isSupervisor = config.HEDDLE_PROCESSES > 1 && config.resetPassword === null && !process.env.HEDDLE_MEMBER
   if (isSupervisor) await (await import('./supervisor.ts')).supervise(config)
   else await import('./program.ts')

@@ -105,7 +105,9 @@ async function start(config: Config): Promise<void> {
   })
   const http = making.then((app) => app.http)
   const seeding =
-    config.role === 'worker' ? Promise.resolve([]) : seed({ config, ownerUrl: urls.owner, http, log, fillDemo })
+    config.role === 'worker'
+      ? Promise.resolve([])
+      : seed({ config, ownerUrl: urls.owner, http, log, fillDemo, claims: (membership?.peers.index ?? 1) === 1 })
   // A failure is reported where the promise is awaited below.
   for (const promise of [http, seeding]) promise.catch(() => {})
   const app = await making

@@ -19,6 +19,8 @@ export type SeedOptions = {
   /** Awaited only if a demo must be filled. The rest is done while the service is being created. */
   http: FastifyInstance | Promise<FastifyInstance>
   log: Logger
+  /** False for a process that starts beside another one of this program, which has printed the claims. */
+  claims?: boolean
   /** Fills the demo workspace after it was created, through the HTTP API, with the demo person's key. */
   fillDemo?: (http: FastifyInstance, demo: Demo) => Promise<void>
 }
@@ -31,7 +33,8 @@ export async function seed(options: SeedOptions): Promise<string[]> {
   const { lines, demo } = await asOwner(options.ownerUrl, async (tx) => {
     await tx.rows(`select pg_advisory_xact_lock(hashtext('heddle seed'))`)
     const first = await seedFirst(tx, config)
-    return { lines: [...first.lines, ...(await seedClaims(tx, config))], demo: first.demo }
+    const claims = options.claims === false ? [] : await seedClaims(tx, config)
+    return { lines: [...first.lines, ...claims], demo: first.demo }
   })
   if (demo && options.fillDemo) {
     // The service is useful without its examples, so a failure here must not keep it from starting.

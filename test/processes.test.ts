@@ -149,8 +149,13 @@ test('a rate limit applies to all processes together', async () => {
   expect(accepted - refilled).toBeLessThan(2 * limits.sign_up.burst - 2)
 })
 
-test('every line of the log names the process that wrote it', async () => {
-  const { program, person } = await start({ HEDDLE_LOG_LEVEL: 'debug', HEDDLE_RATE_LIMITS: 'off' })
+test('every line of the log names the process that wrote it, and the claim of an operator is printed once', async () => {
+  const { program, person } = await start({
+    HEDDLE_LOG_LEVEL: 'debug',
+    HEDDLE_RATE_LIMITS: 'off',
+    HEDDLE_OPERATORS: 'op@example.com',
+  })
+  expect(program.output().match(/operator claim/g)).toHaveLength(1)
   // An incomplete last line is not counted.
   const lines = () => program.errors().split('\n').slice(0, -1)
   const writers = () =>

@@ -65,6 +65,16 @@ export const webAddress: Parser<string> = {
   parse: (value) =>
     URL.canParse(value) && /^https?:$/.test(new URL(value).protocol) ? value.replace(/\/+$/, '') : undefined,
 }
+/** The start of every link to the service. A query would end up in the middle of a link, and a password in mails. */
+export const serviceAddress: Parser<string> = {
+  allowed: 'an http or https address without user, query and fragment',
+  parse: (value) => {
+    const address = webAddress.parse(value)
+    if (address === undefined) return undefined
+    const { username, password } = new URL(address)
+    return username === '' && password === '' && !/[?#]/.test(address) ? address : undefined
+  },
+}
 /** Checks the spelling that browsers use. Any other spelling would match nothing. */
 const isOrigin = (entry: string): boolean =>
   URL.canParse(entry) && /^https?:$/.test(new URL(entry).protocol) && new URL(entry).origin === entry

@@ -1,6 +1,5 @@
 import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
-import { suggestion } from '#model/nearest'
 import { type Role, readArguments } from './arguments.ts'
 import {
   addressWith,
@@ -15,6 +14,7 @@ import {
   type Parser,
   proxies,
   secretText,
+  serviceAddress,
   targets,
   text,
   webAddress,
@@ -51,7 +51,7 @@ export const settings = {
   HOST: setting(text, '127.0.0.1', 'Address to listen on'),
   PORT: setting(integer(0, 65_535), 4100, 'Port to listen on; 0 picks a free one and prints it'),
   HEDDLE_BASE_URL: optional(
-    webAddress,
+    serviceAddress,
     'Public address of the service, for links in invitations and mails',
     'http://HOST:PORT',
   ),
@@ -279,26 +279,6 @@ export function readConfig(env: NodeJS.ProcessEnv, argv: string[] = []): Config 
   values.HEDDLE_DATA_DIR = resolve(values.HEDDLE_DATA_DIR as string)
   const { role, resetPassword } = readArguments(argv)
   return { ...values, role, resetPassword } as Config
-}
-
-/** Names that start like a setting but belong to the command line, the Compose file or the program itself. */
-const OTHER_NAMES = new Set(['HEDDLE_BASE', 'HEDDLE_KEY', 'HEDDLE_WORKSPACE', 'HEDDLE_HOST', 'HEDDLE_UPSTREAMS'])
-const OTHER_PREFIXES = ['HEDDLE_TEST_', 'HEDDLE_DEV_', 'HEDDLE_MEMBER']
-
-/** Returns a line for each variable that looks like a setting and is none: a mistyped setting would have no effect. */
-export function unknownSettings(env: NodeJS.ProcessEnv): string[] {
-  const known = Object.keys(settings)
-  return Object.keys(env)
-    .filter((name) => name.startsWith('HEDDLE_') && !known.includes(name) && !OTHER_NAMES.has(name))
-    .filter((name) => !OTHER_PREFIXES.some((prefix) => name.startsWith(prefix)))
-    .map((name) => `heddle: ${name} is not a setting and has no effect${suggestSetting(name, known)}`)
-}
-
-function suggestSetting(name: string, known: string[]): string {
-  const near = suggestion(name, known)
-  if (near !== '') return near
-  const short = name.slice('HEDDLE_'.length)
-  return known.includes(short) ? `; did you mean "${short}"?` : ''
 }
 
 export const blobDirectory = (config: Config): string => join(config.HEDDLE_DATA_DIR, 'blobs')
