@@ -6,6 +6,7 @@ import {
   callTools,
   cut,
   cutOff,
+  endAfter,
   filtered,
   hang,
   json,
@@ -115,9 +116,12 @@ describe.each(ways)('a language model over %s', (_name, way) => {
     expect((await problemOf(model.generate({ ...hello, onText }))).code).toBe('provider_refused')
   })
 
-  test('starts the text again after a stream breaks', async () => {
+  test.each([
+    ['breaks', breakAfter],
+    ['ends without its last events', endAfter],
+  ])('starts the text again after a stream %s', async (_how, incomplete) => {
     const pieces: TextPiece[] = []
-    fake.script(breakAfter('Hal', 'f'), piecemeal(['Whole']))
+    fake.script(incomplete('Hal', 'f'), piecemeal(['Whole']))
     const answer = await model.generate({ ...hello, onText: (piece) => void pieces.push(piece) })
     expect(answer.text).toBe('Whole')
     expect(pieces.at(-1)).toEqual({ from: 0, text: 'Whole' })

@@ -111,6 +111,9 @@ async function streamed(answer: Streaming, onText: NonNullable<Prompt['onText']>
     answer.providerMetadata,
     answer.usage,
   ])
+  // The stream ended properly, but before the event that gives the reason of the end.
+  if (finishReason === 'interrupted')
+    throw new ModelProblem('provider_unavailable', 'the language model ended its answer in the middle')
   return { text, toolCalls, finishReason, providerMetadata, usage }
 }
 

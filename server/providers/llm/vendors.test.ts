@@ -17,7 +17,11 @@ const server = createServer(async (request, response) => {
   for await (const part of request) parts.push(part as Buffer)
   const body = JSON.parse(Buffer.concat(parts).toString()) as Record<string, unknown>
   seen.push({ url: request.url ?? '', headers: request.headers, body })
-  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answers.shift()))
+  const answer = answers.shift()
+  if (Array.isArray(answer)) {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.end(answer.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''))
+  } else response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
 })
 
 beforeAll(async () => {
@@ -49,7 +53,8 @@ const afterTool = (call: { id: string; name: string; arguments: { city: string }
 })
 
 describe('anthropic', () => {
-  const make = () => makeSdkModel({ provider: 'anthropic', model: 'claude-x', apiKey: 'key-a', baseUrl })
+  const make = () =>
+    makeSdkModel({ provider: 'anthropic', model: 'claude-x', apiKey: 'key-a', baseUrl }, { backoffMs: 1 })
   const message = (content: unknown[], stop_reason: string) => ({
     id: 'msg_1',
     type: 'message',
@@ -87,10 +92,26 @@ describe('anthropic', () => {
     expect((await model.generateObject({ ...prompt, schema: weather.schema })).value).toEqual({ city: 'Oslo' })
     await expect(model.generate(prompt)).rejects.toMatchObject({ code: 'model_refused' })
   })
+
+  test('repeats a stream that ends without its last events', async () => {
+    const half = [
+      { type: 'message_start', message: message([], '') },
+      { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+      { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: '7 deg' } },
+    ]
+    const end = [
+      { type: 'content_block_stop', index: 0 },
+      { type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens: 4 } },
+      { type: 'message_stop' },
+    ]
+    answers = [half, [...half, ...end]]
+    expect(await make().generate({ ...prompt, onText: () => {} })).toMatchObject({ text: '7 deg', finish: 'stop' })
+    expect(seen).toHaveLength(2)
+  })
 })
 
 describe('google', () => {
-  const make = () => makeSdkModel({ provider: 'google', model: 'gemini-x', apiKey: 'key-g', baseUrl })
+  const make = () => makeSdkModel({ provider: 'google', model: 'gemini-x', apiKey: 'key-g', baseUrl }, { backoffMs: 1 })
   const candidate = (parts: unknown[], finishReason = 'STOP') => ({
     candidates: [{ content: { role: 'model', parts }, finishReason, index: 0 }],
     usageMetadata: { promptTokenCount: 8, candidatesTokenCount: 3, totalTokenCount: 11 },
@@ -121,5 +142,12 @@ describe('google', () => {
     const model = make()
     expect((await model.generateObject({ ...prompt, schema: weather.schema })).value).toEqual({ city: 'Oslo' })
     await expect(model.generate(prompt)).rejects.toMatchObject({ code: 'model_refused' })
+  })
+
+  test('repeats a stream that ends without its last events', async () => {
+    const half = { candidates: [{ content: { role: 'model', parts: [{ text: '7 deg' }] }, index: 0 }] }
+    answers = [[half], [half, candidate([{ text: 'rees' }])]]
+    expect(await make().generate({ ...prompt, onText: () => {} })).toMatchObject({ text: '7 degrees', finish: 'stop' })
+    expect(seen).toHaveLength(2)
   })
 })

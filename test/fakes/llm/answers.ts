@@ -9,8 +9,8 @@ export type FakeAnswer =
   | { kind: 'status'; status: number; body?: unknown; headers?: Record<string, string> }
   /** Text in pieces, if the caller requests a stream. Each piece, and then the end, waits for its `before`. */
   | { kind: 'pieces'; pieces: string[]; before?: (index: number) => Promise<void> }
-  /** A stream that breaks after these pieces. */
-  | { kind: 'broken'; pieces: string[] }
+  /** A stream that breaks after these pieces. With `ends`, the connection ends properly, but the last events are missing. */
+  | { kind: 'broken'; pieces: string[]; ends?: true }
   /** A body that is sent unchanged, with status 200. */
   | { kind: 'raw'; body: string }
   /** Half a body, then the connection is closed. */
@@ -39,6 +39,7 @@ export const piecemeal = (pieces: string[], before?: (index: number) => Promise<
   ...(before && { before }),
 })
 export const breakAfter = (...pieces: string[]): FakeAnswer => ({ kind: 'broken', pieces })
+export const endAfter = (...pieces: string[]): FakeAnswer => ({ kind: 'broken', pieces, ends: true })
 export const raw = (body: string): FakeAnswer => ({ kind: 'raw', body })
 export const cut = (): FakeAnswer => ({ kind: 'cut' })
 export const hang = (): FakeAnswer => ({ kind: 'hang' })

@@ -33,7 +33,8 @@ export async function stream(
     send(events.text(piece))
   }
   if (answer.kind === 'broken') {
-    response.destroy()
+    if (answer.ends) response.end()
+    else response.destroy()
     return
   }
   await before?.(piecesOf(answer).length)
