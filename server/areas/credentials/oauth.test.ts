@@ -177,8 +177,8 @@ describe('a token', () => {
   })
 
   test('is renewed before it expires', async () => {
-    server.lifetime = 30
     const id = await connected()
+    await service.sql(`update credentials set token_expires_at = now() + interval '30 seconds'`)
     expect((await call(id)).body.ok).toBe(true)
     expect(server.grants).toEqual(['authorization_code', 'refresh_token'])
   })
@@ -225,8 +225,8 @@ describe('a token', () => {
   })
 
   test('is kept when its endpoint is unavailable: a token that has not expired is still used', async () => {
-    server.lifetime = 30
     const id = await connected()
+    await service.sql(`update credentials set token_expires_at = now() + interval '30 seconds'`)
     server.beforeToken = async (_request, response) => {
       response.writeHead(503).end()
       return false
@@ -237,6 +237,31 @@ describe('a token', () => {
     expect(await stateOf(id)).toBe('ready')
     server.beforeToken = async () => true
     expect((await call(id)).body.ok).toBe(true)
+  })
+
+  test('with a short lifetime is renewed after half of it, not with every call', async () => {
+    server.lifetime = 50
+    const id = await connected()
+    for (let n = 0; n < 3; n += 1) expect((await call(id)).body.ok).toBe(true)
+    expect(server.grants).toEqual(['authorization_code'])
+    await service.sql(`update credentials set token_expires_at = now() + interval '24 seconds'`)
+    for (let n = 0; n < 3; n += 1) expect((await call(id)).body.ok).toBe(true)
+    expect(server.grants).toEqual(['authorization_code', 'refresh_token'])
+  })
+
+  test.each([
+    [200, { error: 'bad_refresh_token', error_description: 'The refresh token is incorrect or expired.' }],
+    [200, { ok: false, error: 'invalid_refresh_token' }],
+    [400, { status: 'BAD_REFRESH_TOKEN', message: 'missing or unknown refresh token' }],
+  ])('whose renewal is refused with %s %j needs a person', async (status, answer) => {
+    const id = await connected()
+    await expire()
+    server.beforeToken = async (_request, response) => {
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
+      return false
+    }
+    expect((await call(id)).body.ok).toBe(false)
+    expect(await stateOf(id)).toBe('needs_reconnect')
   })
 
   test('is requested without sending a secret to another host after a redirect', async () => {
@@ -275,9 +300,9 @@ describe('a token', () => {
     expect(asked).toBe(1)
     expect(await stateOf(id)).toBe('needs_reconnect')
     const told = await browser.call('GET', '/api/notifications')
-    expect(told.body.items.filter(({ kind }: { kind: string }) => kind === 'credential.needs_reconnect')).toHaveLength(
-      1,
-    )
+    const isAboutIt = (one: Answer['body']): boolean =>
+      one.kind === 'credential.needs_reconnect' && one.data.credential_id === id
+    expect(told.body.items.filter(isAboutIt)).toHaveLength(1)
     const asPerson = browser as unknown as TestPerson
     expect(await getJob(asPerson, job.body.job_id)).toMatchObject({ paused_reason: 'credential_unusable' })
     const run = await browser.call('POST', `/api/workflows/${workflow.workflow_id}/run?wait_s=60`, {

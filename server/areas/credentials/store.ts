@@ -37,7 +37,7 @@ export type Usable = {
 }
 
 const usable = `c.workspace_id, c.credential_id, c.name, c.kind, c.service, c.hosts, c.config, c.state, c.problem, c.owner_id, c.secrets,
-  c.tokens, c.token_version, coalesce(c.token_expires_at < now() + interval '60 seconds', true) as token_stale,
+  c.tokens, c.token_version, coalesce(c.token_expires_at < now() + make_interval(secs => c.renew_before_s), true) as token_stale,
   coalesce(c.token_expires_at <= now(), true) as token_ended, coalesce(c.refresh_lease_until > now(), false) as refreshing,
   coalesce(c.expires_at <= now(), false) as expired`
 

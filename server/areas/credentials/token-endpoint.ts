@@ -27,6 +27,15 @@ const FINAL: ReadonlySet<string> = new Set([
   'invalid_scope',
   'unsupported_grant_type',
   'access_denied',
+  // Codes of GitHub, HubSpot and Slack, which do not follow RFC 6749.
+  'bad_refresh_token',
+  'incorrect_client_credentials',
+  'invalid_refresh_token',
+  'invalid_client_id',
+  'bad_client_secret',
+  'token_expired',
+  'token_revoked',
+  'account_inactive',
 ])
 
 /** The response contains the new token, so it is not masked. */
@@ -77,9 +86,11 @@ export async function requestTokens(
   const body = parse(answer.body.toString('utf8'))
   if (typeof body.access_token === 'string' && body.access_token !== '' && answer.status < 400)
     return { secrets: secretsOf(body), lifetimeS: lifetimeOf(body.expires_in) }
-  const said = [body.error, body.error_description].filter((part) => typeof part === 'string').join(': ')
+  const code = [body.error, body.status].find((part) => typeof part === 'string')
+  const text = [body.error_description, body.message].find((part) => typeof part === 'string')
+  const said = [code, text].filter((part) => part !== undefined).join(': ')
   const words = masked.text(said === '' ? `status ${answer.status}` : said).slice(0, 300)
-  if (typeof body.error === 'string' && FINAL.has(body.error)) throw new GrantRefused(words)
+  if (code !== undefined && FINAL.has(code.toLowerCase())) throw new GrantRefused(words)
   throw new OutgoingFailure('credential_refresh_failed', `the token address of "${name}" gave no token (${words})`)
 }
 

@@ -22,6 +22,12 @@ export const takeLease = async (
     [workspaceId, credentialId, lease, version, LEASE_S, refused],
   )) === 1
 
+/** The time before the expiry of a token at which it is renewed, in seconds. */
+const RENEW_BEFORE_S = 60
+
+/** A token with a short lifetime is renewed after half of it. Otherwise every call would renew the token. */
+const renewBeforeS = (lifetimeS: number): number => Math.min(RENEW_BEFORE_S, Math.floor(lifetimeS / 2))
+
 /** Returns false if the secrets were replaced in the meantime, or the lease expired and another process took it. */
 export const storeTokens = async (
   tx: Tx,
@@ -31,9 +37,9 @@ export const storeTokens = async (
 ): Promise<boolean> =>
   (await tx.count(
     `update credentials set tokens = $4, token_version = token_version + 1, token_expires_at = now() + make_interval(secs => $5),
-       refresh_lease = null, refresh_lease_until = null
+       renew_before_s = $6, refresh_lease = null, refresh_lease_until = null
      where workspace_id = $1 and credential_id = $2 and refresh_lease = $3`,
-    [workspaceId, credentialId, lease, tokens, lifetimeS],
+    [workspaceId, credentialId, lease, tokens, lifetimeS, renewBeforeS(lifetimeS)],
   )) === 1
 
 /** Stores the tokens after a person agreed. A process that was refreshing the old tokens loses its lease. */
@@ -45,9 +51,9 @@ export const connect = (
 ): Promise<number> =>
   tx.count(
     `update credentials set tokens = $3, token_version = token_version + 1, token_expires_at = now() + make_interval(secs => $4),
-       refresh_lease = null, refresh_lease_until = null, renewed_at = null, state = 'ready', problem = null, updated_at = now()
+       renew_before_s = $5, refresh_lease = null, refresh_lease_until = null, renewed_at = null, state = 'ready', problem = null, updated_at = now()
      where workspace_id = $1 and credential_id = $2 and state <> 'revoked'`,
-    [workspaceId, credentialId, tokens, lifetimeS],
+    [workspaceId, credentialId, tokens, lifetimeS, renewBeforeS(lifetimeS)],
   )
 
 export const releaseLease = (tx: Tx, workspaceId: string, credentialId: string, lease: string): Promise<number> =>

@@ -67,7 +67,7 @@ export async function resolveCredential(parts: ResolveParts, wanted: CredentialR
 }
 
 /**
- * Renews the token a minute before it expires. If the token endpoint is unavailable, a token that has not expired is
+ * Renews the token a minute before it expires, or after half of a short lifetime. If the token endpoint is unavailable, a token that has not expired is
  * still used.
  */
 async function withToken(parts: ResolveParts, row: store.Usable): Promise<store.Usable> {
