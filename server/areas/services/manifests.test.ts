@@ -168,3 +168,32 @@ for (const [name, given] of cases)
       else expect(failure.retryAfterS).toBeCloseTo(given.rate.after, -1)
     })
   })
+
+test('a token that the vendor calls expired with status 200 is renewed, and the call is repeated once', async () => {
+  const slack = catalogue.get('slack')!
+  const expired = { status: 200, headers: {}, body: { ok: false, error: 'token_expired' } }
+  const opened = (access_token: string) => ({
+    name: 'Slack',
+    kind: 'oauth2_code' as const,
+    hosts: ['slack.com'],
+    config: {},
+    secrets: {},
+    tokens: { access_token },
+  })
+  const credential = makeOutgoingCredential(opened('old-token'), async () =>
+    makeOutgoingCredential(opened('new-token')),
+  )
+  const list = () =>
+    callService(
+      { outgoing: vendor.outgoing, files, conversion },
+      { service: slack, action: slack.actions.get('list_channels')!, args: {}, credential },
+      makeNodeCall({}),
+    )
+  vendor.received.length = 0
+  vendor.answer(expired, { status: 200, headers: {}, body: { ok: true, channels: [{ id: 'C1' }] } })
+  expect(await list()).toMatchObject({ items: [{ id: 'C1' }] })
+  expect(vendor.received.map(({ headers }) => headers.authorization)).toEqual(['Bearer old-token', 'Bearer new-token'])
+  vendor.answer(expired, expired)
+  await expect(list()).rejects.toMatchObject({ code: 'credential_rejected', retryable: false })
+  expect(vendor.received).toHaveLength(4)
+})

@@ -16,9 +16,11 @@ let service: SharedService
 let world: World
 let items: string[] = []
 let status = 200
+let isPage = false
 let tokens: string[] = []
 
-const feed = () =>
+const feed = () => (isPage ? '<html><body>Back soon</body></html>' : itemsAsRss())
+const itemsAsRss = () =>
   `<rss><channel>${items.map((guid) => `<item><guid>${guid}</guid><title>About ${guid}</title></item>`).join('')}</channel></rss>`
 
 beforeAll(async () => {
@@ -42,6 +44,7 @@ beforeEach(async () => {
   items = []
   tokens = []
   status = 200
+  isPage = false
 })
 afterAll(async () => {
   vendor.close()
@@ -106,6 +109,20 @@ describe('a trigger that polls', () => {
     status = 200
     expect((await look(workflowId, trigger_id)).last_error).toBeNull()
     expect(await inputs(workflowId)).toEqual(['one'])
+  })
+
+  test('does not take a page in place of the feed for an empty feed', async () => {
+    items = ['one', 'two']
+    isPage = true
+    const workflowId = await workflow()
+    const { trigger_id } = (await add(workflowId, rss())).body
+    expect((await look(workflowId, trigger_id)).last_error).toMatch(/not data/)
+    isPage = false
+    expect((await look(workflowId, trigger_id)).last_error).toBeNull()
+    expect(await inputs(workflowId)).toEqual([])
+    items = ['three', 'one', 'two']
+    await look(workflowId, trigger_id)
+    expect(await inputs(workflowId)).toEqual(['three'])
   })
 
   test('starts executions by the rules of the workflow', async () => {
@@ -208,6 +225,20 @@ describe('a new item', () => {
     expect(freshOf(trigger, [issue(2, 'a'), issue(1, 'b'), issue(1, 'a'), issue(2, 'a')], seen)).toEqual([
       { key: '1 "b"', item: issue(1, 'b') },
       { key: '2 "a"', item: issue(2, 'a') },
+    ])
+  })
+
+  test('is not confused with an item whose long key has the same start', () => {
+    const [one, two, three] = ['1', '2', '3'].map((end) => issue(1, 'a'.repeat(300) + end))
+    const seen = seenAfter(trigger, [one!], [], new Set())
+    expect(seen[0]!.length).toBeLessThan(200)
+    expect(freshOf(trigger, [two!, one!], seen).map(({ item }) => item)).toEqual([two])
+    // A key that an earlier release stored without its end is still known, and is replaced when its item is listed.
+    const cut = `1 "${'a'.repeat(300)}`.slice(0, 200)
+    expect(freshOf(trigger, [one!], [cut])).toEqual([])
+    expect(seenAfter(trigger, [], [cut], new Set())).toEqual([cut])
+    expect(freshOf(trigger, [three!, one!], seenAfter(trigger, [one!], [cut], new Set()))).toMatchObject([
+      { item: three },
     ])
   })
 

@@ -5,6 +5,7 @@ import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
 import type { StreamedBody } from '#platform/outgoing/hops'
 import { NotTaken, type OutgoingRequest } from '#platform/outgoing/outgoing'
+import { nameInDisposition } from './disposition.ts'
 
 // Files in requests and responses. They are streamed, regardless of their size.
 
@@ -107,10 +108,9 @@ function inParts(kind: 'form-data' | 'related', parts: readonly Part[]): Sent {
   return { body: { bytes, chunks }, contentType: `multipart/${kind}; boundary=${boundary}` }
 }
 
-const nameIn = (headers: Record<string, string>, url: string): string => {
-  const given = /filename\*?=(?:UTF-8'')?"?([^";]+)"?/i.exec(headers['content-disposition'] ?? '')?.[1]
-  return given ?? (URL.canParse(url) ? (new URL(url).pathname.split('/').at(-1) ?? '') : '')
-}
+const nameIn = (headers: Record<string, string>, url: string): string =>
+  nameInDisposition(headers['content-disposition']) ??
+  (URL.canParse(url) ? (new URL(url).pathname.split('/').at(-1) ?? '') : '')
 
 /**
  * Saves a response that is requested as a file. A response with a status that is not accepted is read as usual, for

@@ -7,7 +7,7 @@ import { SECOND } from '#platform/clock'
 import { OutgoingFailure } from '#platform/outgoing/failure'
 import type { Outgoing, OutgoingResponse } from '#platform/outgoing/outgoing'
 import { retryAfterS } from '#platform/outgoing/retry-after'
-import { bodyOf } from './http-body.ts'
+import { bodyOf, textOf } from './http-body.ts'
 import { multipartSchema, savingAnswer, streamedBody } from './http-files.ts'
 import { fetchPages, paginateField } from './http-pages.ts'
 import { awaitRate, rateField, type TakeRate } from './http-rate.ts'
@@ -139,7 +139,7 @@ export const makeHttpRequest = ({ outgoing, openCredential, takeRate, files }: H
             method,
             url: addressOf(wanted),
             headers: sent ? { 'content-type': sent.contentType, ...headers } : headers,
-            body: sent?.body ?? textOf(wanted),
+            body: sent?.body ?? bodyText(wanted),
             signal,
             timeoutMs: sent || keep ? FILE_TIMEOUT : TIMEOUT,
             ...(keep && { into: keep }),
@@ -151,7 +151,7 @@ export const makeHttpRequest = ({ outgoing, openCredential, takeRate, files }: H
             throw new NodeFailure(error.code, error.message, { retryable: error.retryable })
           })
         if (!isOk(args, answer.status)) throw statusFailure(answer)
-        const read = kept ?? (args.response === 'text' ? answer.body.toString('utf8') : bodyOf(answer))
+        const read = kept ?? (args.response === 'text' ? textOf : bodyOf)(answer, credential?.mask)
         return { status: answer.status, headers: answer.headers, body: read }
       }
       if (!isObject(args.paginate)) return { output: await send(args, effectKey) }
@@ -159,7 +159,7 @@ export const makeHttpRequest = ({ outgoing, openCredential, takeRate, files }: H
     },
   })
 
-const textOf = ({ json, body }: JsonObject): string | null =>
+const bodyText = ({ json, body }: JsonObject): string | null =>
   json !== undefined ? JSON.stringify(json) : typeof body === 'string' ? body : null
 
 const isOk = ({ ok_statuses }: JsonObject, status: number): boolean =>

@@ -1,8 +1,9 @@
 import { type Files, isFileValue } from '#engine/files'
 import { type NodeCall, NodeFailure } from '#engine/node'
-import { bodyOf } from '#engine/nodes/http-body'
+import { bodyOf, textOf } from '#engine/nodes/http-body'
 import { fileBody, formBody, relatedBody, type Sent, savingAnswer } from '#engine/nodes/http-files'
 import type { Json, JsonObject } from '#model/definition'
+import { isObject } from '#model/json'
 import { validateJson } from '#model/json-schema'
 import { jsonSize, MAX_VALUE_SIZE } from '#model/size'
 import { SECOND } from '#platform/clock'
@@ -80,12 +81,31 @@ export async function callService(deps: ServiceDeps, call: ServiceCall, run: Ser
     const { paginate } = call.action
     if (paginate) return await fetchAll(deps, call, run, { pages: paginate, request, wanted: pageArgs(args) })
     const answer = await send(deps, call, run, request, run.effectKey)
+    requireContent(call, answer)
     return call.action.save
       ? await savedFile(deps, run, call.action.save, answer, args)
       : await outputOf(call.action, answer)
   } catch (error) {
     throw asNodeFailure(error)
   }
+}
+
+/** A text or binary content where JSON was expected: a login or maintenance page that has status 200, for example. */
+const isUnstructured = (body: Json): boolean =>
+  (body !== null && typeof body !== 'object') ||
+  (isObject(body) && typeof body.base64 === 'string' && typeof body.content_type === 'string')
+
+/**
+ * Refuses the response to a read if it cannot contain the output. Otherwise such a response would look like an empty
+ * list, and a trigger would take all later items for new ones.
+ */
+function requireContent({ service, action }: ServiceCall, { body }: ServiceAnswer): void {
+  if (action.effect !== 'read') return
+  const expects = typeof action.expects === 'string' ? [action.expects] : action.expects
+  const isOther = expects?.every((path) => valueAt(body, path) === undefined)
+  const isPart = action.paginate !== undefined || action.output !== undefined
+  if (isOther || (isPart && action.response !== 'text' && isUnstructured(body)))
+    throw permanent('response_unreadable', `the response of ${service.title} is not data that "${action.title}" reads`)
 }
 
 /** `output` is a path into the response, or a template in which `$body` is the response. */
@@ -134,7 +154,36 @@ async function sentBody(deps: ServiceDeps, run: ServiceRun, { body }: ServiceReq
   }
 }
 
+/** Sends the request, and once more if the vendor says in a body with status 200 that the token has expired. */
 async function send(
+  deps: ServiceDeps,
+  call: ServiceCall,
+  run: ServiceRun,
+  request: ServiceRequest,
+  key: string,
+): Promise<ServiceAnswer> {
+  const { service, action, credential } = call
+  let answer = await sendOnce(deps, call, run, request, key)
+  let refusal = refusalIn(service, action, answer)
+  if (refusal?.expired && credential?.renew) {
+    const renewed = await credential.renew().catch((error: unknown) => {
+      throw error instanceof OutgoingFailure ? failureOf(error, action) : error
+    })
+    if (renewed) {
+      answer = await sendOnce(deps, { ...call, credential: renewed }, run, request, key)
+      refusal = refusalIn(service, action, answer)
+    }
+  }
+  if (refusal === undefined) return answer
+  const { code, message, expired: _expired, ...options } = refusal
+  // An action that may have had an effect is not repeated, unless the vendor says that it had none.
+  throw new NodeFailure(code, message, {
+    ...options,
+    retryable: options.retryable && (action.effect !== 'write' || options.nothingDone),
+  })
+}
+
+async function sendOnce(
   deps: ServiceDeps,
   { service, action, credential }: ServiceCall,
   run: ServiceRun,
@@ -170,19 +219,11 @@ async function send(
     .catch((error: unknown) => {
       throw error instanceof OutgoingFailure ? failureOf(error, action) : error
     })
-  const read: ServiceAnswer = {
+  return {
     status: answer.status,
     headers: answer.headers,
-    body: kept === undefined ? await readBody(deps, run, action, answer) : { file: kept },
+    body: kept === undefined ? await readBody(deps, run, { action, credential }, answer) : { file: kept },
   }
-  const refusal = refusalIn(service, action, read)
-  if (refusal === undefined) return read
-  const { code, message, ...options } = refusal
-  // An action that may have had an effect is not repeated, unless the vendor says that it had none.
-  throw new NodeFailure(code, message, {
-    ...options,
-    retryable: options.retryable && (action.effect !== 'write' || options.nothingDone),
-  })
 }
 
 const isGood = (status: number): boolean => status >= 200 && status < 300
@@ -205,11 +246,11 @@ function failureOf(error: OutgoingFailure, { effect }: ServiceAction): NodeFailu
 async function readBody(
   deps: ServiceDeps,
   run: ServiceRun,
-  action: ServiceAction,
+  call: Pick<ServiceCall, 'action' | 'credential'>,
   answer: OutgoingResponse,
 ): Promise<Json> {
-  if (isGood(answer.status)) return readGood(deps, run, action, answer)
-  return readGood(deps, run, action, answer).catch((error: unknown) => {
+  if (isGood(answer.status)) return readGood(deps, run, call, answer)
+  return readGood(deps, run, call, answer).catch((error: unknown) => {
     if (error instanceof NodeFailure) return answer.body.toString('utf8', 0, MAX_ERROR_TEXT)
     throw error
   })
@@ -218,23 +259,24 @@ async function readBody(
 async function readGood(
   deps: ServiceDeps,
   run: ServiceRun,
-  { response }: ServiceAction,
+  { action: { response }, credential }: Pick<ServiceCall, 'action' | 'credential'>,
   answer: OutgoingResponse,
 ): Promise<Json> {
-  if (response === 'text' && isGood(answer.status)) return answer.body.toString('utf8')
+  const mask = credential?.mask
+  if (response === 'text' && isGood(answer.status)) return textOf(answer, mask)
   if (/[/+]xml\b/.test(answer.headers['content-type'] ?? '') || (response === 'xml' && isGood(answer.status)))
-    return xmlBody(deps.conversion, run, answer.body)
-  // Some vendors send JSON with a text content type.
+    return xmlBody(deps.conversion, run, answer, mask)
+  // Some vendors send JSON with a text content type, or without one.
   const type = answer.headers['content-type'] ?? ''
-  const looksLikeJson = /^\s*[[{]/.test(answer.body.toString('latin1', 0, 64))
-  if (/^text\/(javascript|plain|html)/.test(type) && looksLikeJson && response === undefined) {
+  const looksLikeJson = /^(\xef\xbb\xbf)?\s*[[{]/.test(answer.body.toString('latin1', 0, 64))
+  if (/^(text\/(javascript|plain|html)|$)/.test(type) && looksLikeJson && response === undefined) {
     try {
       return bodyOf({ body: answer.body, headers: { 'content-type': 'application/json' } })
     } catch {
-      return answer.body.toString('utf8')
+      return textOf(answer, mask)
     }
   }
-  return bodyOf(answer)
+  return bodyOf(answer, mask)
 }
 
 type Walk = { pages: Pages; request: ServiceRequest; wanted: number }
@@ -252,6 +294,7 @@ async function fetchAll(deps: ServiceDeps, call: ServiceCall, run: ServiceRun, w
     const at = { page: page + 1, seen: items.length }
     const fetched = async (): Promise<Page> => {
       const answer = await send(deps, call, run, asked, `${run.effectKey}:${at.page}`)
+      requireContent(call, answer)
       const found = itemsOf(pages, answer)
       const next = nextPage(pages, asked, answer, { ...at, seen: at.seen + found.length })
       return { items: found, next: next ? JSON.stringify({ url: next.url.href, json: next.json ?? null }) : null }

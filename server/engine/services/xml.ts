@@ -1,16 +1,24 @@
 import { type NodeCall, NodeFailure } from '#engine/node'
+import { charsetOf, textOf } from '#engine/nodes/http-body'
 import type { Json } from '#model/definition'
+import type { Mask } from '#platform/outgoing/mask'
+import type { OutgoingResponse } from '#platform/outgoing/outgoing'
 import { type Conversion, ConversionFailure } from '#providers/conversion/index'
+import { encodingOfXml } from '#providers/conversion/xml'
 
 /** Returns XML as JSON, converted in the process for conversions: `{"a": {"@x": "1", "b": ["t", "u"]}}`. */
 export async function xmlBody(
   conversion: Pick<Conversion, 'convert'>,
   { workspaceId, signal }: Pick<NodeCall, 'workspaceId' | 'signal'>,
-  bytes: Buffer,
+  { headers, body }: Pick<OutgoingResponse, 'headers' | 'body'>,
+  mask: Mask | undefined,
 ): Promise<Json> {
-  if (bytes.length === 0) return {}
+  if (body.length === 0) return {}
+  // A charset in the content type takes precedence over the encoding in the document (RFC 7303).
+  const charset = charsetOf(headers['content-type']) ?? encodingOfXml(body)
+  const text = textOf({ headers: { 'content-type': `application/xml; charset=${charset ?? 'utf-8'}` }, body }, mask)
   async function* chunks(): AsyncGenerator<Buffer> {
-    yield bytes
+    yield Buffer.from(text)
   }
   const input = { name: 'answer.xml', media_type: 'application/xml', chunks }
   try {
@@ -18,7 +26,7 @@ export async function xmlBody(
       workspaceId,
       from: 'xml',
       to: 'json',
-      options: {},
+      options: { encoding: 'utf-8' },
       inputs: [input],
       signal,
     })

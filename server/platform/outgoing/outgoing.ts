@@ -304,7 +304,11 @@ function decoded(answer: Answer, method: string): Readable {
   const encoding = String(answer.headers['content-encoding'] ?? '')
     .trim()
     .toLowerCase()
-  const hasBody = method !== 'HEAD' && answer.statusCode !== 204 && answer.statusCode !== 304
+  const hasBody =
+    method !== 'HEAD' &&
+    answer.statusCode !== 204 &&
+    answer.statusCode !== 304 &&
+    answer.headers['content-length'] !== '0'
   if (encoding === '' || encoding === 'identity' || !hasBody) return answer.body
   const decoder = makeDecoder(encoding)
   if (!decoder) throw new OutgoingFailure('response_unreadable', `the answer is encoded as "${encoding.slice(0, 40)}"`)

@@ -9,7 +9,7 @@ import {
   type Target,
 } from './index.ts'
 import { type Cell, readXlsx, writeXlsx } from './xlsx.ts'
-import { xmlToValue } from './xml.ts'
+import { encodingOfXml, xmlToValue } from './xml.ts'
 import { readZip, writeZip } from './zip.ts'
 
 // Converts files. Runs in the process that may be killed. All data is in memory, within the limits of that process.
@@ -97,7 +97,7 @@ function parsed(bytes: Buffer, from: Format, options: ConvertOptions): unknown {
         throw error instanceof ConversionFailure ? error : unreadable('the file is not JSON')
       }
     case 'xml':
-      return xmlToValue(decoded(bytes, options.encoding))
+      return xmlToValue(decoded(bytes, options.encoding ?? encodingOfXml(bytes)))
     default:
       throw new ConversionFailure('conversion_unsupported', `${from} cannot be converted to rows or JSON`)
   }

@@ -74,6 +74,10 @@ function attributesOf(text: string): Record<string, string> {
 type Element = { [key: string]: unknown }
 
 /** `<a x="1">t<b/></a>` becomes `{"a": {"@x": "1", "#text": "t", "b": ""}}`; a repeated element becomes a list. */
+/** Returns the encoding that the document declares in its first line. Undefined if it declares none. */
+export const encodingOfXml = (bytes: Buffer): string | undefined =>
+  /^<\?xml\s[^>]*?\sencoding\s*=\s*["']([\w:.-]{1,40})["']/.exec(bytes.toString('latin1', 0, 200).trimStart())?.[1]
+
 export function xmlToValue(source: string): unknown {
   const stack: { value: Element; text: string }[] = [{ value: {}, text: '' }]
   const add = (target: Element, name: string, value: unknown): void => {

@@ -12,6 +12,8 @@ export type Refusal = {
   code: 'rate_limited' | 'credential_rejected' | 'service_unavailable' | 'service_refused'
   message: string
   retryable: boolean
+  /** True if the vendor says, with a status other than 401, that the token has expired. */
+  expired: boolean
   /** True if the vendor did nothing, so that even an action that must happen at most once can be retried. */
   nothingDone: boolean
   retryAfterS: number | undefined
@@ -72,9 +74,10 @@ export function refusalIn(
   const { status } = answer
   const limited = isLimit(answer, rate, vendorCode)
   const away = status >= 500 || status === 408 || status === 425
+  const expired = status !== 401 && vendorCode !== undefined && (errors.expired?.includes(asText(vendorCode)) ?? false)
   const code = limited
     ? 'rate_limited'
-    : status === 401
+    : status === 401 || expired
       ? 'credential_rejected'
       : away
         ? 'service_unavailable'
@@ -84,6 +87,7 @@ export function refusalIn(
     code,
     message: `${service.title} ${about}${limited ? ' (too many requests)' : ''}${said ? `: ${said}` : ''}`,
     retryable: limited || away,
+    expired,
     nothingDone: limited || status === 503,
     retryAfterS: limited || away ? waitOf(answer, rate, now) : undefined,
     details: {

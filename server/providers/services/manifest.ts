@@ -46,6 +46,8 @@ const errors = z.strictObject({
   /** Detects failures with status 200: the value at `ok` is false, or there is a value at `failed`. */
   ok: path.optional(),
   failed: path.optional(),
+  /** The vendor's codes for an expired token, if the status is not 401. The token is renewed and the call is repeated. */
+  expired: z.array(z.string()).optional(),
   rate: z
     .strictObject({
       /** The vendor's error codes for rate limits. */
@@ -81,6 +83,8 @@ export const Action = z.strictObject({
   args: args.optional(),
   ...call,
   response: z.enum(['json', 'text', 'xml', 'file']).optional(),
+  /** The paths of which at least one has a value in every valid response. */
+  expects: paths.optional(),
   output: json.optional(),
   /** Base64 data in the response that becomes a file: its path, and the name and type of the file. */
   save: z.strictObject({ data: path, name: json, media_type: json }).optional(),
