@@ -64,6 +64,7 @@ beforeAll(async () => {
     }
     if (method === 'DELETE') {
       const id = url.split('/').at(-1)
+      if (!hooks.some((hook) => String(hook.id) === id)) return say(404, { message: '404 Not found' })
       hooks = hooks.filter((hook) => String(hook.id) !== id)
       response.writeHead(204).end()
       return
@@ -280,6 +281,19 @@ describe('a trigger of a manifest', () => {
       'trigger.disabled',
       'trigger.created',
     ])
+  })
+
+  test('is disabled and registered again if the vendor has lost the registration', async () => {
+    const workflowId = await workflow()
+    const { trigger_id } = await gitlab(workflowId)
+    await registered(workflowId, trigger_id)
+    hooks = []
+    await switched(workflowId, trigger_id, false)
+    await until(async () => !(await one(workflowId, trigger_id)).registered, 'the trigger to show its end')
+    expect((await one(workflowId, trigger_id)).last_error).toBeNull()
+    await switched(workflowId, trigger_id, true)
+    await registered(workflowId, trigger_id)
+    expect(hooks).toHaveLength(1)
   })
 
   test('is registered only while a version may run, and is unregistered with the workflow', async () => {

@@ -10,6 +10,7 @@ import { findCalled, itemsOf, unregister } from './hook-vendor.ts'
 import {
   type HookParts,
   type Look,
+  lostOrThrow,
   registerAnew,
   registrationOf,
   removeRegistration,
@@ -87,7 +88,7 @@ async function lookAt(look: Look): Promise<Partial<hooks.Settled>> {
   }
   if (!isWanted(row)) {
     if (!row.registered) return {}
-    if (isRegistered) await unregister(look.parts, look.called, registrationOf(look), '')
+    if (isRegistered) await unregister(look.parts, look.called, registrationOf(look), '').catch(lostOrThrow)
     return { registered: false, store: {}, expiry: null, ...then }
   }
   if (!isRegistered) return { registered: true, confirmed: true, ...(await registerAnew(look)), inS: 0 }

@@ -124,7 +124,7 @@ async function saved(
 }
 
 /** The vendor may have ended the registration early. */
-function lostOrThrow(error: unknown): 'lost' {
+export function lostOrThrow(error: unknown): 'lost' {
   const details = error instanceof NodeFailure && error.code === 'service_refused' ? (error.details ?? null) : null
   if (isObject(details) && (details.status === 404 || details.status === 410)) return 'lost'
   throw error
