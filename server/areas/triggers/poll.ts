@@ -8,7 +8,6 @@ import { PIECES } from '#engine/nodes/service-call'
 import { callService, type ServiceDeps } from '#engine/services/call'
 import { askPiece } from '#engine/services/call-piece'
 import type { Json, JsonObject } from '#model/definition'
-import { validateJson } from '#model/json-schema'
 import { SECOND } from '#platform/clock'
 import type { Database, Tx } from '#platform/db/pool'
 import { newId, UNKNOWN_ID } from '#platform/ids'
@@ -17,7 +16,7 @@ import type { Service, ServiceTrigger } from '#providers/services/manifest'
 import type { PieceTrigger } from '#providers/services/pieces/index'
 import type { PieceRunner } from '#providers/services/pieces/runner'
 import { freshOf, itemsOf, seenAfter } from './keys.ts'
-import { type Claim, type Due, inputError, inputOf, Overtaken, QueueFull, startOf, type Within } from './starts.ts'
+import { type Claim, type Due, inputError, Overtaken, QueueFull, startOf, type Within } from './starts.ts'
 import * as store from './store.ts'
 
 // One poll of a service. New items start the workflow. The starts and the stored keys are one transaction: after a
@@ -119,16 +118,15 @@ async function startFresh(look: Look, items: readonly Json[], within: Within): P
   const workspaceId = due.workspace_id
   // The first poll only records the existing items.
   const fresh = row.seen === null ? [] : freshOf(trigger, items, row.seen)
-  const wanted = fresh.slice(0, MAX_STARTS)
+  // An item that does not fit the workflow does not block the others. It stays new until the workflow accepts it.
+  const unfit = new Map(fresh.map((one) => [one.key, inputError(look, [one])]))
+  const fitting = fresh.filter(({ key }) => unfit.get(key) === null)
+  const wanted = fitting.slice(0, MAX_STARTS)
   let error: string | null = null
   let allowed = 0
-  for (const one of wanted) {
-    const [issue] = validateJson(row.inputs ?? true, inputOf(look, one))
-    error = issue
-      ? `The input does not fit the workflow: ${issue.path} ${issue.message}`
-      : await reasonAgainst(parts.quota, workspaceId)
-    if (error !== null) break
-    allowed += 1
+  while (allowed < wanted.length && error === null) {
+    error = await reasonAgainst(parts.quota, workspaceId)
+    if (error === null) allowed += 1
   }
   let started = 0
   try {
@@ -144,13 +142,15 @@ async function startFresh(look: Look, items: readonly Json[], within: Within): P
         executionId = id
         started += 1
       }
-      const left = new Set(fresh.slice(started).map(({ key }) => key))
+      const later = fitting.slice(started)
+      const refused = fresh.filter(({ key }) => unfit.get(key) !== null)
+      const left = new Set([...later, ...refused].map(({ key }) => key))
       const settled = await store.settleTrigger(tx, workspaceId, due.trigger_id, {
         epoch: row.epoch,
         seen: seenAfter(trigger, items, row.seen ?? [], left),
-        inS: left.size > 0 && error === null ? 0 : row.every_s,
+        inS: later.length > 0 && error === null ? 0 : row.every_s,
         executionId,
-        error,
+        error: error ?? unfit.get(refused[0]?.key ?? '') ?? null,
       })
       // Another process has polled since, or the trigger was deleted, so the starts are rolled back.
       if (settled === 0) throw new Overtaken()

@@ -125,6 +125,30 @@ describe('a trigger that polls', () => {
     expect(await inputs(workflowId)).toEqual(['three'])
   })
 
+  test('starts the other items if one does not fit the workflow, and that one as soon as it fits', async () => {
+    const accepting = (guid: object) => ({
+      inputs: { properties: { item: { properties: { guid } } } },
+      nodes: [{ id: 'a', type: 'set', args: { values: { item: { $ref: 'input.item' } } } }],
+      edges: [],
+    })
+    const workflowId = await workflow()
+    const version = async (definition: object): Promise<void> => {
+      const saved = await world.owner.call('POST', `/api/workflows/${workflowId}/versions`, {
+        body: { definition, activate: true },
+      })
+      expect(saved.status, saved.text).toBe(201)
+    }
+    await version(accepting({ type: 'string', maxLength: 4 }))
+    const { trigger_id } = (await add(workflowId, rss())).body
+    await firstLook(workflowId, trigger_id)
+    items = ['two', 'too long', 'one']
+    expect((await look(workflowId, trigger_id)).last_error).toMatch(/does not fit the workflow: \/item\/guid/)
+    expect(await inputs(workflowId)).toEqual(['one', 'two'])
+    await version(accepting({ type: 'string' }))
+    expect((await look(workflowId, trigger_id)).last_error).toBeNull()
+    expect(await inputs(workflowId)).toEqual(['one', 'too long', 'two'])
+  })
+
   test('starts executions by the rules of the workflow', async () => {
     const workflowId = await workflow()
     const { trigger_id } = (await add(workflowId, rss())).body
