@@ -43,6 +43,8 @@ const answering =
  */
 const NOT_SOON = { 'retry-after': '90' }
 
+const isTried = ({ last_attempt_at }: Answer['body']): boolean => last_attempt_at !== null
+
 /** Each destination has its own path, so that tests do not see each other's events. */
 let paths = 0
 async function make(person: TestPerson, more: object = {}): Promise<Answer['body'] & { path: string }> {
@@ -333,6 +335,21 @@ describe('a delivery', () => {
       'execution.succeeded',
     ])
     expect(new Set(ofFirst.map(({ headers }) => headers['webhook-id'])).size).toBe(2)
+  })
+
+  test('that is refused is sent again after the time that the receiver asks for, in seconds or as a date', async () => {
+    const workflow = await save(world.member)
+    for (const asked of ['1800', new Date(Date.now() + 1_800_000).toUTCString()]) {
+      const { destination_id } = await make(world.member)
+      receiver.answer = answering(429, { 'retry-after': asked })
+      await run(world.member, workflow)
+      const [refused] = await until(async () => {
+        const found = await deliveries(world.member, destination_id)
+        return found.some(({ answer_status }: Answer['body']) => answer_status === 429) && found.filter(isTried)
+      }, 'the refusal')
+      const pause = Date.parse(refused.next_attempt_at) - Date.parse(refused.last_attempt_at)
+      expect(pause / 1_000).toBeGreaterThan(1_790)
+    }
   })
 
   test('that is refused for three days disables the destination and notifies its owner; it continues once enabled again', async () => {

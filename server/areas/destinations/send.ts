@@ -4,6 +4,7 @@ import { toWire } from '#platform/ids'
 import type { OutgoingCredential } from '#platform/outgoing/credential'
 import { OutgoingFailure } from '#platform/outgoing/failure'
 import type { Outgoing } from '#platform/outgoing/outgoing'
+import { retryAfterS } from '#platform/outgoing/retry-after'
 import type { Vault } from '#platform/secrets'
 import type { Attempt, Loaded } from './deliveries-store.ts'
 import { messageOf } from './message.ts'
@@ -37,8 +38,10 @@ export type Outcome = Attempt & {
 
 const storable = (text: string): string => text.replaceAll('\0', '').toWellFormed().slice(0, MAX_KEPT)
 
-const retryAfterOf = (header: string | undefined): number | null =>
-  header !== undefined && /^\d{1,9}$/.test(header) ? Math.min(Number(header), MAX_RETRY_AFTER_S) : null
+const retryAfterOf = (headers: Record<string, string>): number | null => {
+  const seconds = retryAfterS(headers['retry-after'], headers.date)
+  return seconds === undefined ? null : Math.min(seconds, MAX_RETRY_AFTER_S)
+}
 
 export async function sendDelivery(parts: SendParts, event: Loaded, signal: AbortSignal): Promise<Outcome> {
   const began = performance.now()
@@ -81,7 +84,7 @@ export async function sendDelivery(parts: SendParts, event: Loaded, signal: Abor
       answer_text: storable(answer.body.toString('utf8')),
       problem: ok ? null : problemOf(status),
       gone: status === GONE,
-      retryAfterS: retryAfterOf(answer.headers['retry-after']),
+      retryAfterS: retryAfterOf(answer.headers),
     })
   } catch (error) {
     signal.throwIfAborted()

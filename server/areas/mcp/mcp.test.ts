@@ -120,6 +120,17 @@ test.each([
   expect([refused.status, JSON.parse(refused.text).error.code]).toEqual([400, code])
 })
 
+test('a message with an unknown version of the protocol is refused, except the one that negotiates it', async () => {
+  const say = (method: string, version: string) =>
+    world.owner.call('POST', '/mcp', {
+      body: { jsonrpc: '2.0', id: 7, method },
+      headers: { 'mcp-protocol-version': version },
+    })
+  expect((await say('ping', '2025-06-18')).status).toBe(200)
+  expect((await say('initialize', '1999-01-01')).status).toBe(200)
+  expect(await say('ping', '1999-01-01')).toMatchObject({ status: 400, body: { id: 7, error: { code: -32600 } } })
+})
+
 test('tools are listed page by page, without schemas of more than 16 KiB', async () => {
   const { member } = world
   const made = async (name: string, inputs?: object) => {

@@ -1,8 +1,8 @@
 import { viewer } from '#platform/access/rules'
 import type { Context } from '#platform/http/context'
 import { type AnyRoute, type Exchange, routes } from '#platform/http/route'
-import { isReply, RpcMessage, RpcReply, readMessage } from './rpc.ts'
-import { answerMessage, type McpParts } from './service.ts'
+import { isReply, type Message, type Reply, RpcMessage, RpcReply, readMessage, rpcError } from './rpc.ts'
+import { answerMessage, isKnownVersion, type McpParts } from './service.ts'
 
 export const mcpRoutes = (parts: McpParts): AnyRoute[] =>
   routes(
@@ -31,11 +31,18 @@ export const mcpRoutes = (parts: McpParts): AnyRoute[] =>
     },
   )
 
+/** The first message negotiates the version, so its header does not count. */
+const versionFault = ({ id, method }: Message, header: string | string[] | undefined): Reply | undefined =>
+  method === 'initialize' || isKnownVersion(header)
+    ? undefined
+    : rpcError(id ?? null, -32600, 'the version in MCP-Protocol-Version is not supported')
+
 async function answer(parts: McpParts, ctx: Context, body: Buffer, exchange: Exchange): Promise<void> {
-  const { reply } = exchange
+  const { request, reply } = exchange
   const message = readMessage(body, ctx.config.HEDDLE_MAX_JSON_DEPTH)
-  if (isReply(message)) {
-    reply.code(400).header('content-type', 'application/json').send(JSON.stringify(message))
+  const refused = isReply(message) ? message : versionFault(message, request.headers['mcp-protocol-version'])
+  if (refused !== undefined || isReply(message)) {
+    reply.code(400).header('content-type', 'application/json').send(JSON.stringify(refused))
     return
   }
   const answered = await answerMessage(parts, ctx, message, exchange)

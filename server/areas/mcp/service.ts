@@ -25,6 +25,11 @@ const SIGN_OF_LIFE_EVERY = 15 * SECOND
 const SMALL_STEP = 0.001
 
 const VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26']
+
+/** Checks the header in which a client repeats the negotiated version. A client of 2025-03-26 does not send it. */
+export const isKnownVersion = (header: string | string[] | undefined): boolean =>
+  header === undefined || VERSIONS.some((version) => version === header)
+
 const TOOLS_AT_ONCE = 50
 /** Larger schemas are listed as a plain object. A call is checked against the whole schema. */
 const MAX_SCHEMA_BYTES = 16 << 10

@@ -289,6 +289,10 @@ describe.each(channelNames)('%s', (name) => {
         : { status: 429, body: { ok: false, error: 'ratelimited' }, headers: { 'retry-after': '7' } }
     fakes[name].next(busy)
     await expect(send(name, 'hello')).rejects.toMatchObject({ code: 'rate_limited', retryAfterS: 7, retryable: true })
+    if (name !== 'webhook') return
+    const date = 'Wed, 21 Oct 2026 07:28:00 GMT'
+    fakes[name].next({ status: 429, body: {}, headers: { date, 'retry-after': 'Wed, 21 Oct 2026 07:30:00 GMT' } })
+    await expect(send(name, 'hello')).rejects.toMatchObject({ code: 'rate_limited', retryAfterS: 120 })
   })
 
   test('reports a wrong token as a refusal that does not contain the token', async () => {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { OutgoingFailure } from '#platform/outgoing/failure'
 import type { Outgoing } from '#platform/outgoing/outgoing'
+import { retryAfterS } from '#platform/outgoing/retry-after'
 import { rateLimited } from './call.ts'
 import { type Channel, ChannelFailure, InboundMalformed, json, MAX_ATTACHMENTS, SignatureRefused } from './index.ts'
 import { equalInConstantTime, headerOf, hmac, requireFresh, secretOf } from './signature.ts'
@@ -93,7 +94,8 @@ export const makeWebhook = ({ outgoing }: { outgoing: Pick<Outgoing, 'request'> 
       if (!(error instanceof OutgoingFailure)) throw error
       throw new ChannelFailure(error.retryable ? 'unavailable' : 'refused', error.message)
     }
-    if (status === 429) throw rateLimited('The receiver', Math.max(1, Number(headers['retry-after']) || 1))
+    if (status === 429)
+      throw rateLimited('The receiver', Math.max(1, retryAfterS(headers['retry-after'], headers.date) ?? 1))
     if (status >= 500) throw new ChannelFailure('unavailable', `The receiver answered with status ${status}`)
     if (status >= 300) throw new ChannelFailure('refused', `The receiver answered with status ${status}`)
   },
