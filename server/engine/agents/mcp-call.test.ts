@@ -85,6 +85,16 @@ describe('mcp.call', () => {
     expect(await call({ ...add, server: mcp.url })).toMatchObject({ structuredContent: { sum: 5 } })
   })
 
+  test('gives a tool two minutes to answer', async () => {
+    const timeouts: unknown[] = []
+    const fetchWith: Outgoing['fetchWith'] = (credential, options) => {
+      timeouts.push(options?.timeoutMs)
+      return outgoing.fetchWith(credential, options)
+    }
+    await call(add, { outgoing: { ...outgoing, fetchWith } })
+    expect(timeouts).toEqual([120_000])
+  })
+
   test('sends the configured headers to the server', async () => {
     mcp.mode.token = 'secret-token'
     const server = { url: mcp.url, headers: { Authorization: 'Bearer secret-token' } }

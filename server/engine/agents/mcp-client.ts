@@ -23,7 +23,8 @@ export type McpSession = {
 }
 
 export const MCP_VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05']
-const TIMEOUT = 120 * SECOND
+/** The timeout of a session, and of each pause of the server in it: a tool may work for a long time before it answers. */
+export const MCP_TIMEOUT = 120 * SECOND
 /** The timeout of the request that ends a session. The request is sent even if the call was aborted. */
 const CLOSE_TIMEOUT = 3 * SECOND
 const MAX_PAGES = 20
@@ -36,7 +37,7 @@ export const openMcpSession = async (
   server: McpServer,
   outer: AbortSignal,
 ): Promise<McpSession> => {
-  const signal = AbortSignal.any([outer, AbortSignal.timeout(TIMEOUT)])
+  const signal = AbortSignal.any([outer, AbortSignal.timeout(MCP_TIMEOUT)])
   let session: string | null = null
   let version: string | undefined
   let lastId = 0

@@ -10,7 +10,7 @@ import type { Outgoing } from '#platform/outgoing/outgoing'
 import type { Tool } from '#providers/llm/index'
 import { type CallBounds, problemsWithin } from './call-bounds.ts'
 import { notGrantable } from './failures.ts'
-import { type McpServer, type McpTool, openMcpSession } from './mcp-client.ts'
+import { MCP_TIMEOUT, type McpServer, type McpTool, openMcpSession } from './mcp-client.ts'
 
 // The tools that an agent was granted: node kinds of the registry and tools of tool servers. The agent can call
 // nothing else.
@@ -144,12 +144,12 @@ const bounded = (tools: McpTool[]): McpTool[] => {
   })
 }
 
-export type McpDeps = { outgoing: Pick<Outgoing, 'fetch' | 'fetchWith'>; openCredential?: OpenCredential }
+export type McpDeps = { outgoing: Pick<Outgoing, 'fetchWith'>; openCredential?: OpenCredential }
 
 /** Opens a session with a tool server. If a credential is named, it is added to the requests as they are sent. */
 export const openServer = async (deps: McpDeps, server: McpServer, call: NodeCall) => {
   const credential = await openNamed(deps.openCredential, call, server.credentialId)
-  const fetch = credential ? deps.outgoing.fetchWith(credential) : deps.outgoing.fetch
+  const fetch = deps.outgoing.fetchWith(credential, { timeoutMs: MCP_TIMEOUT })
   const { traceparent } = call
   return openMcpSession(
     { fetch },

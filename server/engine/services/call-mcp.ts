@@ -1,4 +1,4 @@
-import { openMcpSession } from '#engine/agents/mcp-client'
+import { MCP_TIMEOUT, openMcpSession } from '#engine/agents/mcp-client'
 import type { NodeCall } from '#engine/node'
 import { beforeTheCall } from '#engine/nodes/mcp-call'
 import type { JsonObject } from '#model/definition'
@@ -10,7 +10,7 @@ import type { Outgoing } from '#platform/outgoing/outgoing'
  * sent.
  */
 export async function callMcpTool(
-  { outgoing }: { outgoing: Pick<Outgoing, 'fetch' | 'fetchWith'> },
+  { outgoing }: { outgoing: Pick<Outgoing, 'fetchWith'> },
   {
     url,
     tool,
@@ -19,7 +19,7 @@ export async function callMcpTool(
   }: { url: string; tool: string; args: JsonObject; credential: OutgoingCredential | undefined },
   { signal, effectKey, traceparent }: Pick<NodeCall, 'signal' | 'effectKey' | 'traceparent'>,
 ): Promise<JsonObject> {
-  const fetch = credential ? outgoing.fetchWith(credential) : outgoing.fetch
+  const fetch = outgoing.fetchWith(credential, { timeoutMs: MCP_TIMEOUT })
   const session = await openMcpSession(
     { fetch },
     { url, ...(traceparent && { headers: { traceparent } }) },
