@@ -217,10 +217,8 @@ async function forward(
     answerWith(response, method, answer)
   } catch (error) {
     const failure = asOutgoingFailure(error)
-    if (NOT_SENT.has(failure.code)) {
-      passage.refused.push(failure)
-      passage.sent -= counted
-    }
+    if (NOT_SENT.has(failure.code)) passage.sent -= counted
+    if (NOT_SENT.has(failure.code) || NOT_RENEWED.has(failure.code)) passage.refused.push(failure)
     if (response.headersSent) response.destroy()
     else {
       response.writeHead(502, { 'content-type': 'application/json' })
@@ -252,6 +250,9 @@ const NOT_SENT: ReadonlySet<string> = new Set([
   'credential_refused',
   'request_invalid',
 ])
+
+/** The vendor refused the token, and there is no newer one. A person must know this reason, not only the 401. */
+const NOT_RENEWED: ReadonlySet<string> = new Set(['credential_needs_reconnect', 'credential_refresh_failed'])
 
 /** Replaces the mask, which contains characters that a header cannot contain. */
 const latin = (value: string): string => value.replace(/[^\t\x20-\x7e\x80-\xff]/g, '*')
