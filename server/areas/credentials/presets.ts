@@ -17,8 +17,17 @@ export type Preset = {
     query?: Record<string, string>
     basic?: [username: string, password: string]
   }
-  /** A call that changes nothing and fails if the secret is wrong. */
-  test?: { method?: string; url: string; body?: string; headers?: Record<string, string> }
+  /**
+   * A call that changes nothing and fails if the secret is wrong. If the service reports that with status 200, `fails`
+   * names the field of the response that is then false (`ok`) or present (`errors`).
+   */
+  test?: {
+    method?: string
+    url: string
+    body?: string
+    headers?: Record<string, string>
+    fails?: { ok: string } | { errors: string }
+  }
   /** The page that explains how to get the secret. */
   help?: string
 }

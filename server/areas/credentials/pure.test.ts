@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { canonicalHost, hostAllowed } from './hosts.ts'
+import { findPreset } from './presets.ts'
 import { signAws } from './sigv4.ts'
+import { callOf, judge } from './test-call.ts'
 
 describe('a host', () => {
   test.each([
@@ -79,5 +81,28 @@ describe('AWS Signature Version 4', () => {
 
   test('never sends the secret key', () => {
     expect(JSON.stringify(signAws(hop('https://example.amazonaws.com/'), key, at))).not.toContain(key.secretAccessKey)
+  })
+})
+
+describe('the test of a credential', () => {
+  const judged = (service: string, status: number, body: string) =>
+    judge({ status, body: Buffer.from(body) }, 'host', { isChosen: true, fails: findPreset(service)!.test!.fails }).ok
+
+  test.each([
+    ['slack', 200, '{"ok":true,"user":"ann"}', true],
+    ['slack', 200, '{"ok":false,"error":"invalid_auth"}', false],
+    ['slack_oauth', 200, '{"ok":false,"error":"token_revoked"}', false],
+    ['slack', 200, '<html>', false],
+    ['linear', 200, '{"data":{"viewer":{"id":"1"}}}', true],
+    ['monday', 200, '{"errors":[{"message":"Not Authenticated"}]}', false],
+    ['github', 200, '{"login":"ann"}', true],
+    ['github', 401, '{}', false],
+  ])('of %s judges %i %s', (service, status, body, ok) => expect(judged(service, status, body)).toBe(ok))
+
+  test('is sent to the host that the credential is for', () => {
+    const at = (hosts: string[]) => callOf({ service: 'gitlab', kind: 'header', config: {}, hosts }, undefined)?.url
+    expect(at(['gitlab.com'])).toBe('https://gitlab.com/api/v4/user')
+    expect(at(['git.example.com:8443', '*.example.com'])).toBe('https://git.example.com:8443/api/v4/user')
+    expect(at(['*.gitlab.com'])).toBe('https://gitlab.com/api/v4/user')
   })
 })

@@ -3,8 +3,10 @@ import { problem } from '#platform/errors'
 import type { Context } from '#platform/http/context'
 import { scopeOf } from '#platform/http/context'
 import { OutgoingFailure } from '#platform/outgoing/failure'
+import type { OutgoingResponse } from '#platform/outgoing/outgoing'
+import { hostAllowed } from './hosts.ts'
 import { addressOfModel } from './kinds.ts'
-import { findPreset } from './presets.ts'
+import { findPreset, type Preset } from './presets.ts'
 import type { CredentialTest } from './schema.ts'
 import type { ById } from './service.ts'
 import * as store from './store.ts'
@@ -14,12 +16,23 @@ import { CredentialRefused, type Resolved, type ResolveParts, resolveCredential 
 
 const ANSWER_WITHIN = 15 * SECOND
 
-type TestCall = { method: string; url: string; body?: string; headers?: Record<string, string> }
+type TestCall = { method: string } & NonNullable<Preset['test']>
 
-function callOf({ service, kind, config, hosts }: store.Usable, url: string | undefined): TestCall | undefined {
+/** Returns the same path at the credential's own host, if the service also runs at other hosts than its usual one. */
+function atOwnHost(usual: string, hosts: readonly string[]): string {
+  const own = hosts.find((name) => !name.startsWith('*.'))
+  const url = new URL(usual)
+  if (own !== undefined && !hostAllowed(hosts, url)) url.host = own
+  return url.href
+}
+
+export function callOf(
+  { service, kind, config, hosts }: Pick<store.Usable, 'service' | 'kind' | 'config' | 'hosts'>,
+  url: string | undefined,
+): TestCall | undefined {
   if (url !== undefined) return { method: 'GET', url }
   const { test } = (service === null ? undefined : findPreset(service)) ?? {}
-  if (test) return { method: 'GET', ...test }
+  if (test) return { method: 'GET', ...test, url: atOwnHost(test.url, hosts) }
   const model = kind === 'llm' ? addressOfModel(config) : null
   if (model !== null) return { method: 'GET', url: `${model}/models` }
   const host = hosts.find((name) => !name.startsWith('*.'))
@@ -70,19 +83,34 @@ async function tryOut(
   const call = callOf(row, url)
   if (call === undefined) return { ok: false, message: 'Name an address to try: the hosts are wildcards.' }
   try {
-    const answer = await outgoing.request({ ...call, credential, signal: ctx.stepAside(), timeoutMs: ANSWER_WITHIN })
-    return judge(answer.status, new URL(call.url).host, url !== undefined || row.service !== null)
+    const { fails, ...sent } = call
+    const answer = await outgoing.request({ ...sent, credential, signal: ctx.stepAside(), timeoutMs: ANSWER_WITHIN })
+    return judge(answer, new URL(call.url).host, { isChosen: url !== undefined || row.service !== null, fails })
   } catch (error) {
     if (!(error instanceof OutgoingFailure)) throw error
     return { ok: false, message: error.message }
   }
 }
 
-/** Judges the status. An address that the user did not choose proves only that the secret was not refused there. */
-function judge(status: number, host: string, chosen: boolean): { ok: boolean; message: string } {
-  if (status === 401 || status === 403)
+/** Judges the response. An address that the user did not choose proves only that the secret was not refused there. */
+export function judge(
+  { status, body }: Pick<OutgoingResponse, 'status' | 'body'>,
+  host: string,
+  { isChosen, fails }: { isChosen: boolean; fails?: TestCall['fails'] },
+): { ok: boolean; message: string } {
+  if (status === 401 || status === 403 || (status < 300 && fails && isRefusal(body, fails)))
     return { ok: false, message: `${host} answered ${status}: it does not take this secret.` }
   if (status >= 500) return { ok: false, message: `${host} answered ${status}; try again later.` }
-  if (chosen && status >= 400) return { ok: false, message: `${host} answered ${status}.` }
+  if (isChosen && status >= 400) return { ok: false, message: `${host} answered ${status}.` }
   return { ok: true, message: `${host} answered ${status}.` }
+}
+
+/** Checks whether a response with status 200 is a refusal. A response that is not JSON is not from the service. */
+function isRefusal(body: Buffer, fails: NonNullable<TestCall['fails']>): boolean {
+  try {
+    const read = JSON.parse(body.toString('utf8')) as Record<string, unknown>
+    return 'ok' in fails ? read[fails.ok] !== true : read[fails.errors] !== undefined
+  } catch {
+    return true
+  }
 }
