@@ -143,9 +143,13 @@ export function makeOutgoing(options: OutgoingOptions): Outgoing {
     const opened = await open(first, signal, bounds, credential)
     if (opened.answer.statusCode !== 401 || !credential?.renew || opened.hasLeft)
       return { ...opened, mask: credential?.mask }
-    const renewed = await credential.renew()
+    const close = (): void => void opened.answer.body.on('error', () => {}).destroy()
+    const renewed = await credential.renew().catch((error: unknown) => {
+      close()
+      throw error
+    })
     if (renewed === undefined) return { ...opened, mask: credential.mask }
-    opened.answer.body.on('error', () => {}).destroy()
+    close()
     return { ...(await open(first, signal, bounds, renewed)), mask: bothMasks(credential.mask, renewed.mask) }
   }
 
