@@ -179,6 +179,23 @@ describe('a webhook token', () => {
     expect(refused.body.errors.map((error: { path: string }) => error.path)).toContain(path)
   })
 
+  test.each(['bearer', 'url', 'basic'])('of kind %s can be sent back as it was read', async (auth) => {
+    const { address } = await makeToken({ auth })
+    const { body } = await world.owner.call('GET', address)
+    const [listed] = (await world.owner.call('GET', `/api/workflows/${workflow}/tokens?limit=1`)).body.items
+    for (const read of [body, listed]) {
+      const changed = await world.owner.call('PATCH', address, { body: { ...read, name: 'Sent back' } })
+      expect([changed.status, changed.body.name], changed.text).toEqual([200, 'Sent back'])
+      await world.owner.call('PATCH', address, { body: { name: null } })
+    }
+  })
+
+  test('of kind bearer refuses the settings of other kinds', async () => {
+    const { address } = await makeToken({})
+    const refused = await world.owner.call('PATCH', address, { body: { methods: ['GET'], respond: 'accepted' } })
+    expect(refused.body.errors).toEqual([{ path: '/methods', message: 'applies to url, basic and hmac tokens only' }])
+  })
+
   test('cannot change its kind', async () => {
     const { address } = await makeToken({ auth: 'url' })
     const changed = await world.owner.call('PATCH', address, { body: { auth: { kind: 'bearer' } } })

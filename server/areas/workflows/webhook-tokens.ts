@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import { checkExpression } from '#model/expressions'
 import { recordAudit } from '#platform/audit'
 import { secretFault } from '#platform/auth/signatures'
@@ -63,6 +64,12 @@ function checkFields(
   if (wrong !== null) errors.push({ path: '/dedupe/from/$cel', message: wrong })
   if (errors.length > 0) throw invalid(errors)
 }
+
+/** Returns the options that differ from the token, so that a token can be sent back as it was read. */
+const changesOf = (present: Row, options: WebhookOptions): WebhookOptions =>
+  Object.fromEntries(
+    Object.entries(options).filter(([field, value]) => !isDeepStrictEqual(value, present[field as keyof Row])),
+  )
 
 /**
  * Creates a secret. Undefined for senders that create the secret themselves and show it only after they know the
@@ -148,8 +155,9 @@ export async function updateWebhookToken(
   ctx: Context,
   { workflow_id, token_id, name, enabled, secret, ...options }: OneToken & WebhookTokenPatch,
 ): Promise<WebhookToken> {
-  const { auth } = await findRow(ctx, { workflow_id, token_id })
-  checkFields(auth as WebhookAuth, { secret, ...options })
+  const present = await findRow(ctx, { workflow_id, token_id })
+  const { auth } = present
+  checkFields(auth as WebhookAuth, { secret, ...changesOf(present, options) })
   const { workspace_id } = ctx.workspace
   const sealed = secret && parts.vault.seal(webhookSecretPlace(workspace_id, token_id, auth.kind), secret)
   const row = await ctx.tx.maybe<Row>(
