@@ -104,7 +104,8 @@ export function report(error: unknown, isJson: boolean): number {
   if (isJson) console.error(JSON.stringify({ error: failure }))
   else {
     console.error(error instanceof HeddleProblem ? `${failure.code}: ${failure.message}` : failure.message)
-    for (const { path, message } of failure.errors) console.error(`  ${path} ${message}`)
+    for (const { path, message } of failure.errors)
+      if (message !== failure.message) console.error(`  ${path} ${message}`)
   }
   return exit
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
 import { isDatabaseUnavailable } from '../db/unavailable.ts'
-import { Problem, problem, statusOf, titleOf } from '../errors.ts'
+import { type FieldError, Problem, problem, statusOf, titleOf } from '../errors.ts'
 import { addVary, isSameEtag } from './encoding.ts'
 
 /** A response as bytes, ready to be sent, stored for a repeated request, or compared. */
@@ -45,7 +45,7 @@ export function problemAnswer(error: Problem, requestId: string): Answer {
     detail: error.message,
     code: error.code,
     request_id: requestId,
-    ...(error.errors && { errors: error.errors }),
+    ...errorsOf(error, status),
     ...(error.report && { report: error.report }),
   }
   const headers: Record<string, string> = {
@@ -57,6 +57,12 @@ export function problemAnswer(error: Problem, requestId: string): Answer {
   if (status === 401) headers['www-authenticate'] = error.challenge ?? 'Bearer'
   if (error.allow !== undefined) headers.allow = error.allow.join(', ')
   return { status, headers, body: Buffer.from(JSON.stringify(body)) }
+}
+
+/** A 422 always names what is wrong. The empty path means the whole body. */
+function errorsOf({ errors, message }: Problem, status: number): { errors?: FieldError[] } {
+  if (errors) return { errors }
+  return status === 422 ? { errors: [{ path: '', message }] } : {}
 }
 
 /** Converts anything thrown to a problem. An unexpected error tells the caller only that the service failed. */

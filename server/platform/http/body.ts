@@ -33,7 +33,8 @@ const duplicateKey = (text: string) =>
 
 /**
  * PostgreSQL stores neither NUL nor half a surrogate pair. Such text is refused here, so that no batch fails because of
- * it later.
+ * it later. A number beyond the largest double is refused as well: JSON.parse reads it as infinity, which would be
+ * stored as null.
  */
 const storable = (text: string): boolean => !text.includes('\u0000') && text.isWellFormed()
 
@@ -42,6 +43,7 @@ function findUnstorable(value: unknown, path: string, found: FieldError[]): void
     if (!storable(value)) found.push({ path, message: 'contains a character that cannot be stored' })
     return
   }
+  if (value === Infinity || value === -Infinity) found.push({ path, message: 'is a number that is too large' })
   if (typeof value !== 'object' || value === null) return
   for (const [key, inner] of Object.entries(value)) {
     const at = `${path}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
@@ -54,10 +56,20 @@ function findUnstorable(value: unknown, path: string, found: FieldError[]): void
 /** Nearly all values are storable, so the paths are built only for a value that is not. */
 function isStorable(value: unknown): boolean {
   if (typeof value === 'string') return storable(value)
-  if (typeof value !== 'object' || value === null) return true
+  if (typeof value !== 'object' || value === null) return value !== Infinity && value !== -Infinity
   if (Array.isArray(value)) return value.every(isStorable)
   return Object.entries(value).every(([key, inner]) => key !== '__proto__' && storable(key) && isStorable(inner))
 }
+
+/**
+ * Matches an exponent, or as many digits as the largest double has. The lookbehind keeps the search linear in the length
+ * of the text.
+ */
+const maybeTooLarge = /\d[eE]\+?\d|(?<!\d)\d{309}/
+
+/** Only a text that passes this test can contain a value that cannot be stored, so most bodies need no check. */
+const maybeUnstorable = (text: string): boolean =>
+  text.includes('\\u') || text.includes('__proto__') || text.includes('\u0000') || maybeTooLarge.test(text)
 
 export function requireStorable(value: unknown): void {
   if (isStorable(value)) return
@@ -84,7 +96,6 @@ export function parseJson(bytes: Buffer, maxDepth: number): unknown {
     throw problem('malformed', `The body is not JSON: ${(error as Error).message}.`)
   }
   if (countKeys(value) !== keys) throw duplicateKey(text)
-  // Only a text with one of these can contain unstorable characters, so most bodies need no check.
-  if (text.includes('\\u') || text.includes('__proto__') || text.includes('\u0000')) requireStorable(value)
+  if (maybeUnstorable(text)) requireStorable(value)
   return value
 }

@@ -87,6 +87,19 @@ describe('bodies', () => {
     expect(await count()).toBe(before)
   })
 
+  test('a number beyond the largest double is refused, and not stored as null', async () => {
+    const largest = '1.7976931348623157e308'
+    for (const number of ['1e400', '-1E+400', `1${'0'.repeat(309)}`, `${'9'.repeat(300)}e9`]) {
+      const { status, body } = await post(`{"name":"x","metadata":{"a":[${largest},${number}]}}`)
+      expect([status, body.errors]).toEqual([
+        422,
+        [{ path: '/metadata/a/1', message: 'is a number that is too large' }],
+      ])
+    }
+    const stored = await post(`{"name":"x","metadata":{"a":[${largest},1e-400,12e3],"b":"1e400"}}`)
+    expect(stored.body.metadata).toEqual({ a: [Number.MAX_VALUE, 0, 12_000], b: '1e400' })
+  })
+
   test('an absent body is an empty object, regardless of its content type', async () => {
     for (const type of ['text/plain', 'nonsense', 'application/octet-stream', 'multipart/form-data', ''])
       for (const path of ['/api/companies', '/api/datasets']) {
@@ -152,6 +165,23 @@ describe('requests', () => {
     expect((await world.owner.call('GET', '/api/companies?colour=red')).body.errors[0].path).toBe('/colour')
     expect((await world.owner.call('GET', '/api/companies?limit=5&limit=6')).status).toBe(422)
     expect((await world.owner.call('GET', '/api/companies/co_%2e%2e%2f')).status).toBe(404)
+  })
+
+  test('a NUL in a parameter is named; a path with a NUL is not found', async () => {
+    const { status, body } = await world.owner.call('GET', '/api/companies?limit=5&q=a%00b')
+    expect([status, body.errors]).toEqual([
+      422,
+      [{ path: '/q', message: 'contains a character that cannot be stored' }],
+    ])
+    for (const slug of ['%00', 'a%00b'])
+      expect((await world.owner.call('GET', `/api/teams/slug/${slug}`)).status).toBe(404)
+  })
+
+  test('a 422 has errors, also if no field is at fault', async () => {
+    const { body: thread } = await world.owner.call('POST', '/api/chat-thread', { body: { title: 'Silent' } })
+    const path = `/api/chat-thread/${thread.thread_id}/transcribe`
+    const { status, body } = await world.owner.call('POST', path, { headers: { 'content-type': 'audio/wav' } })
+    expect([status, body.code, body.errors]).toEqual([422, 'audio_unreadable', [{ path: '', message: body.detail }]])
   })
 
   test('every response has the headers that keep a browser from guessing content types', async () => {

@@ -19,6 +19,7 @@ export function readInput(
   params: Record<string, string>,
   serverOwned: ReadonlySet<string>,
 ): ReadInput {
+  checkQueryText(request)
   const query = of.query ? parse(of.query, request.query) : checkNoQuery(request)
   if (typeof query.cursor === 'string') query.cursor = unbindCursor(listOf(of.operation, params, request), query.cursor)
   if (of.bodyKind === 'stream' || of.method === 'GET') return { value: { ...query, ...params }, echoed: [] }
@@ -45,6 +46,16 @@ export function fieldsOf(schema: z.ZodType | undefined): Set<string> {
   // A union of objects: the fields of each option.
   if (Array.isArray(options)) return new Set(options.flatMap((option: z.ZodType) => [...fieldsOf(option)]))
   return new Set(shape ? Object.keys(shape) : [])
+}
+
+/** PostgreSQL stores no NUL, so no search or filter can contain one. */
+function checkQueryText({ url, query }: FastifyRequest): void {
+  if (!url.includes('%00')) return
+  const wrong = Object.entries(query as object).filter(([name, value]) => `${name}${value}`.includes('\0'))
+  if (wrong.length > 0)
+    throw invalid(
+      wrong.map(([name]) => ({ path: at('', name), message: 'contains a character that cannot be stored' })),
+    )
 }
 
 function checkNoQuery(request: FastifyRequest): Record<string, unknown> {

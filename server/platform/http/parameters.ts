@@ -57,14 +57,15 @@ const prefixOf: Record<string, Prefix> = {
 const slug = /^[a-z][a-z0-9-]{0,62}$/
 
 /**
- * Converts ids to uuids. An ill-formed id is not found, like an unknown one. The slug of a system workflow is accepted
- * as a workflow id.
+ * Converts ids to uuids. An ill-formed id is not found, like an unknown one, and so is text with a NUL, which PostgreSQL
+ * does not store. The slug of a system workflow is accepted as a workflow id.
  */
 export function parseParameters(path: string, given: Record<string, string>): Record<string, string> {
   const parsed: Record<string, string> = {}
   for (const [parameter, text] of Object.entries(given)) {
     const prefix = parameter === 'token_id' ? (path.includes('/embed-tokens') ? 'emb' : 'whk') : prefixOf[parameter]
     if (prefix === undefined) {
+      if (text.includes('\0')) throw problem('not_found')
       parsed[parameter] = text
       continue
     }

@@ -228,7 +228,7 @@ export const problemSchema: Schema = {
         type: 'object',
         required: ['path', 'message'],
         properties: {
-          path: { type: 'string', description: 'Where it is in the body, as a JSON Pointer' },
+          path: { type: 'string', description: 'Where it is in the body, as a JSON Pointer; empty for the whole body' },
           message: { type: 'string', description: 'What is wrong with it' },
         },
       },
