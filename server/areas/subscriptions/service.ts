@@ -4,6 +4,7 @@ import { invalid, problem } from '#platform/errors'
 import type { Context } from '#platform/http/context'
 import type { ListInput } from '#platform/http/list'
 import { newId } from '#platform/ids'
+import { mergeField } from '#platform/merge-field'
 import { listAsOperator } from '#platform/operator'
 import type { NewSubscription, Subscription, SubscriptionPatch } from './schema.ts'
 import * as store from './store.ts'
@@ -34,10 +35,17 @@ export async function createSubscription(ctx: Context, input: z.output<typeof Ne
   return checkTimes(await store.insertSubscription(ctx.tx, ctx.workspace.workspace_id, row))
 }
 
-export const updateSubscription = async (
+export async function updateSubscription(
   ctx: Context,
   { subscription_id, ...patch }: ById & z.output<typeof SubscriptionPatch>,
-): Promise<Subscription> => checkTimes(await store.updateSubscription(ctx.tx, subscription_id, patch))
+): Promise<Subscription> {
+  const { metadata } = await getSubscription(ctx, { subscription_id })
+  const changes = {
+    ...patch,
+    metadata: mergeField('metadata', metadata, patch.metadata, ctx.config.HEDDLE_MAX_JSON_BYTES),
+  }
+  return checkTimes(await store.updateSubscription(ctx.tx, subscription_id, changes))
+}
 
 export async function deleteSubscription(ctx: Context, { subscription_id }: ById): Promise<void> {
   await store.deleteSubscription(ctx.tx, subscription_id)
