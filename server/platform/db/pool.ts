@@ -85,6 +85,16 @@ export const isUniqueViolation = (error: unknown, constraint?: string): boolean 
 
 export const isForeignKeyViolation = (error: unknown): boolean => (error as { code?: string }).code === '23503'
 
+/** A statement that must return a row returned none. */
+class MissingRow extends Error {
+  constructor() {
+    super('a statement that must return a row returned none')
+  }
+}
+
+/** Checks whether a transaction failed because another one deleted a row that it had read before. */
+export const isOvertaken = (error: unknown): boolean => error instanceof MissingRow || isForeignKeyViolation(error)
+
 /** The prepared name of each statement text, so that PostgreSQL parses and plans a statement once per connection. */
 const names = new Map<string, string>()
 function nameOf(sql: string): string {
@@ -112,7 +122,7 @@ export function txOf(
     maybe,
     row: async <Row>(sql: string, values?: Values): Promise<Row> => {
       const row = await maybe<Row>(sql, values)
-      if (row === undefined) throw new Error('a statement that must return a row returned none')
+      if (row === undefined) throw new MissingRow()
       return row
     },
     count: async (sql, values) => (await run(sql, values)).rowCount ?? 0,

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { checkAccess } from '../access/check.ts'
-import type { Tx } from '../db/pool.ts'
+import { isOvertaken, type Tx } from '../db/pool.ts'
 import { isProblem, readOnly } from '../errors.ts'
 import { LARGE_BYTES, slices } from '../slices.ts'
 import { type Answer, matchingTag, sendAnswer, sendUnchanged } from './answer.ts'
@@ -154,7 +154,9 @@ export function makeHandler(
     const tenant = tenantOf(request)
     if (request.rawBody.length > LARGE_BYTES) await slices.next(tenant)
     const whole = (): Promise<Answer | null> =>
-      retrying(isOneTransaction(route) ? inOneTransaction : inItsOwnTransactions, again)
+      isOneTransaction(route)
+        ? retrying(inOneTransaction, again, isOvertaken)
+        : retrying(inItsOwnTransactions, again, () => false)
     const performed = isRead && isOneTransaction(route) ? largeAnswers(tenant, route.operation, whole) : whole()
     const answer = await performed.catch((error: unknown) => {
       if (!stream?.isOpen()) throw error
@@ -215,13 +217,22 @@ function bound(route: AnyRoute, result: unknown, request: FastifyRequest, params
 /** The remembered identity of the caller is no longer valid. */
 class Outdated extends Error {}
 
-async function retrying<T>(work: () => Promise<T>, beforeRetry: (error: unknown) => Promise<void>): Promise<T> {
+/**
+ * Repeats work that failed because of other transactions. `passesToo` names more such failures. After a row was deleted,
+ * the repetition finds that out where it checks what the caller may see, and refuses the request with the right status.
+ */
+async function retrying<T>(
+  work: () => Promise<T>,
+  beforeRetry: (error: unknown) => Promise<void>,
+  passesToo: (error: unknown) => boolean,
+): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await work()
     } catch (error) {
       const { code } = error as { code?: string }
-      const passes = error instanceof Outdated || (!isProblem(error) && (code === '40P01' || code === '40001'))
+      const isOfOthers = code === '40P01' || code === '40001' || passesToo(error)
+      const passes = error instanceof Outdated || (!isProblem(error) && isOfOthers)
       if (!passes || attempt === 3) throw error
       await beforeRetry(error)
     }
