@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { request } from 'node:http'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { fromWire } from '#platform/ids'
 import type { CallOptions } from '#test/harness/call'
 import { startService, useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
@@ -194,6 +195,22 @@ describe('a webhook token', () => {
     const { address } = await makeToken({})
     const refused = await world.owner.call('PATCH', address, { body: { methods: ['GET'], respond: 'accepted' } })
     expect(refused.body.errors).toEqual([{ path: '/methods', message: 'applies to url, basic and hmac tokens only' }])
+  })
+
+  test('is refused after it has expired, and cannot be created expired', async () => {
+    const past = await world.owner.call('POST', `/api/workflows/${workflow}/tokens`, {
+      body: { expires_at: new Date().toISOString() },
+    })
+    expect([past.status, past.body.errors?.[0].path]).toEqual([422, '/expires_at'])
+    const { token, token_id, path, address, made } = await makeToken({ expires_at: '2090-01-01T00:00:00Z' })
+    expect(made.expires_at).toBe('2090-01-01T00:00:00.000Z')
+    const started = await service().call('POST', path, { token, body: {} })
+    expect(started.status).toBe(202)
+    await service().sql(`update webhook_tokens set expires_at = now() where token_id = $1`, [fromWire('whk', token_id)])
+    await world.owner.call('PATCH', address, { body: { name: 'Expired' } })
+    expect((await service().call('POST', path, { token, body: {} })).status).toBe(401)
+    const status = new URL(started.body.status_url).pathname
+    expect((await service().call('GET', status, { token })).status).toBe(401)
   })
 
   test('cannot change its kind', async () => {

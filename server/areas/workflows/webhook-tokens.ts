@@ -4,6 +4,7 @@ import { checkExpression } from '#model/expressions'
 import { recordAudit } from '#platform/audit'
 import { secretFault } from '#platform/auth/signatures'
 import { TOKENS_CHANGED } from '#platform/auth/tokens'
+import { systemClock } from '#platform/clock'
 import { type FieldError, invalid, problem } from '#platform/errors'
 import type { Context } from '#platform/http/context'
 import { type ListInput, readList } from '#platform/http/list'
@@ -95,6 +96,8 @@ export async function createWebhookToken(
   ctx: Context,
   { workflow_id, name, expires_at, auth = { kind: 'bearer' }, secret: given, ...options }: OfWorkflow & NewWebhookToken,
 ) {
+  if (expires_at && expires_at <= systemClock.now())
+    throw invalid([{ path: '/expires_at', message: 'must be in the future' }])
   checkFields(auth, { secret: given, ...options })
   const { kind, ...config } = auth
   const token = newSecret('whs')
