@@ -92,8 +92,12 @@ class MissingRow extends Error {
   }
 }
 
+/** Row-level security refused a row: its writer has no access to the workspace. */
+const isAccessViolation = (error: unknown): boolean => (error as { code?: string }).code === '42501'
+
 /** Checks whether a transaction failed because another one deleted a row that it had read before. */
-export const isOvertaken = (error: unknown): boolean => error instanceof MissingRow || isForeignKeyViolation(error)
+export const isOvertaken = (error: unknown): boolean =>
+  error instanceof MissingRow || isForeignKeyViolation(error) || isAccessViolation(error)
 
 /** The prepared name of each statement text, so that PostgreSQL parses and plans a statement once per connection. */
 const names = new Map<string, string>()

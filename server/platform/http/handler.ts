@@ -76,20 +76,6 @@ export function makeHandler(
   const inputFrom = (request: FastifyRequest, params: Params): ReadInput =>
     readInput(route, request, kernel.config, params, fields().serverOwned)
 
-  /** Reads the input now. An error in the input is thrown only when `read` is called. */
-  function inputAhead(request: FastifyRequest, params: Params): { value?: ReadInput['value']; read(): ReadInput } {
-    try {
-      const input = inputFrom(request, params)
-      return { value: input.value, read: () => input }
-    } catch (refusal) {
-      return {
-        read: () => {
-          throw refusal
-        },
-      }
-    }
-  }
-
   /** Errors about permissions and missing resources come before errors about the input. */
   async function inputOf(
     ctx: Context,
@@ -122,7 +108,7 @@ export function makeHandler(
         const { stillHolds, ...identity } = request.identity!
         const holds = stillHolds?.(tx) ?? true
         const checking = check(ctx)
-        const early = route.aheadWithInput && inputAhead(request, params)
+        const early = route.aheadWithInput && readAhead(() => inputFrom(request, params))
         const ahead = early
           ? early.value && route.aheadWithInput?.(ctx, early.value as never)
           : route.ahead?.(ctx, params as never)
@@ -137,10 +123,12 @@ export function makeHandler(
         return replay ? idempotency.once(tx, replay, async () => (await work())!) : work()
       })
 
+    const checkAlone = (ctx: Context): Promise<void> =>
+      route.access.word === 'role' ? kernel.db.tenant(scopeOf(ctx), (tx) => check(contextWith(tx))) : check(ctx)
+
     const inItsOwnTransactions = async (): Promise<Answer | null> => {
       const ctx = contextWith(null)
-      if (route.access.word === 'role') await kernel.db.tenant(scopeOf(ctx), (tx) => check(contextWith(tx)))
-      else await check(ctx)
+      await checkAlone(ctx)
       const replay = replayFor(route, request)
       const work = () => perform(ctx, request, reply, params, chosen, { stream })
       if (replay && stream) return idempotency.onceWatched(kernel.db, replay, async () => (await work())!)
@@ -149,14 +137,20 @@ export function makeHandler(
 
     const again = async (error: unknown): Promise<void> => {
       afterCommit.length = 0
-      if (error instanceof Outdated) request.identity = await identify(kernel, route, request, { afresh: true })
+      if (error instanceof Outdated || isOvertaken(error))
+        request.identity = await identify(kernel, route, request, { afresh: true })
+    }
+    /** A verb with its own transactions cannot be repeated, but the caller may have lost access in the meantime. */
+    const explain = async (error: unknown): Promise<never> => {
+      if (!isProblem(error) && isOvertaken(error)) await again(error).then(() => checkAlone(contextWith(null)))
+      throw error
     }
     const tenant = tenantOf(request)
     if (request.rawBody.length > LARGE_BYTES) await slices.next(tenant)
     const whole = (): Promise<Answer | null> =>
       isOneTransaction(route)
         ? retrying(inOneTransaction, again, isOvertaken)
-        : retrying(inItsOwnTransactions, again, () => false)
+        : retrying(inItsOwnTransactions, again, () => false).catch(explain)
     const performed = isRead && isOneTransaction(route) ? largeAnswers(tenant, route.operation, whole) : whole()
     const answer = await performed.catch((error: unknown) => {
       if (!stream?.isOpen()) throw error
@@ -174,6 +168,20 @@ export function makeHandler(
     const known = isRead && etag !== undefined ? matchingTag(request.headers['if-none-match'], etag) : undefined
     if (known !== undefined) return sendUnchanged(reply, known)
     return sendAnswer(reply, answer)
+  }
+}
+
+/** Reads the input now. An error in the input is thrown only when `read` of the result is called. */
+function readAhead(read: () => ReadInput): { value?: ReadInput['value']; read(): ReadInput } {
+  try {
+    const input = read()
+    return { value: input.value, read: () => input }
+  } catch (refusal) {
+    return {
+      read: () => {
+        throw refusal
+      },
+    }
   }
 }
 

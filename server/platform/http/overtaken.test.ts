@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { fromWire, type Prefix } from '#platform/ids'
+import { fromWire, newId, type Prefix } from '#platform/ids'
 import type { CallOptions } from '#test/harness/call'
 import { inOtherTransaction, waitsForLock } from '#test/harness/other-transaction'
 import { type Answer, useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
-import { makeWorld, type World } from '#test/harness/world'
+import { addMember, makePerson, makeWorld, type World } from '#test/harness/world'
 
 const service = useSharedService()
 let world: World
@@ -51,6 +51,41 @@ describe('a request whose subject is deleted while it runs', () => {
       ['POST', `/api/teams/${id}/add_users`, { body: { user_ids: [world.member.id] } }],
     )
     expect([answer.status, answer.body.code]).toEqual([404, 'not_found'])
+  })
+
+  test('is not found, if its workspace is deleted', async () => {
+    for (const [path, waiting, body] of [
+      ['/api/teams', 'insert into teams%', { name: 'Late' }],
+      ['/api/datasets', 'insert into dataset_versions%', { name: 'Late', records: [{ a: 1 }] }],
+    ] as const) {
+      const { workspace_id: id } = await make('/api/workspaces', { name: 'Short' })
+      const headers = { 'x-workspace-id': id }
+      const answer = await deletedDuring({ table: 'workspaces', column: 'workspace_id', prefix: 'ws', id }, waiting, [
+        'POST',
+        path,
+        { body, headers },
+      ])
+      expect([path, answer.status, answer.body.code]).toEqual([path, 404, 'not_found'])
+    }
+  })
+
+  test('is not found, if the caller is removed from the workspace', async () => {
+    const leaving = await makePerson(service())
+    await addMember(service(), world.workspace, leaving, 'member')
+    const headers = { 'x-workspace-id': world.workspace.id }
+    let answer: Promise<Answer> | undefined
+    await inOtherTransaction(service(), async (other) => {
+      // The request waits for the same slug, and then tries another one.
+      await other.sql(
+        `insert into teams (workspace_id, team_id, owner_id, name, slug) values ($1, $2, $3, 'x', 'held')`,
+        [world.workspace.uuid, newId(), world.owner.uuid],
+      )
+      await other.sql('delete from memberships where user_id = $1', [leaving.uuid])
+      answer = leaving.call('POST', '/api/teams', { body: { name: 'Held' }, headers })
+      await until(() => waitsForLock(service(), 'insert into teams%'), 'the request to wait')
+      await other.commit()
+    })
+    expect([(await answer!).status, (await answer!).body.code]).toEqual([404, 'not_found'])
   })
 
   test('names an unknown reference, if its body names the subject', async () => {
