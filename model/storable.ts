@@ -1,3 +1,6 @@
+import type { Json } from './definition.ts'
+import { isObject } from './json.ts'
+
 // PostgreSQL can store neither NUL nor half a surrogate pair. Values from outside are refused when they arrive, and
 // outputs of nodes when they are serialized. Only an expression can still create such a text.
 
@@ -18,4 +21,14 @@ export function isStorable(value: unknown): boolean {
   for (const entry of entries) if (!isStorable(entry)) return false
   if (entries.length > REMEMBER_FROM) clean.add(value)
   return true
+}
+
+export const toStorableText = (text: string): string => text.toWellFormed().replaceAll('\u0000', '')
+
+/** Returns the value without the characters that cannot be stored. For texts from outside that no caller can correct. */
+export function toStorable(value: Json): Json {
+  if (typeof value === 'string') return toStorableText(value)
+  if (Array.isArray(value)) return value.map(toStorable)
+  if (!isObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [toStorableText(key), toStorable(inner)]))
 }

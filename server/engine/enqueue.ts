@@ -1,3 +1,5 @@
+import type { Json } from '#model/definition'
+import { toStorable } from '#model/storable'
 import type { Tx } from '#platform/db/pool'
 import { hintFlow } from './flow/decider.ts'
 import { gateOf } from './flow/gate.ts'
@@ -6,10 +8,19 @@ import { labelFields } from './journal/encode.ts'
 import { nudge } from './nudges.ts'
 import type { Start } from './ports.ts'
 import { askedOf } from './start.ts'
+import { hasBadText } from './text.ts'
+
+const storableInput = (input: Json): string => {
+  const text = JSON.stringify(input)
+  return hasBadText(text) ? JSON.stringify(toStorable(input)) : text
+}
 
 export type EnqueueOutcome = 'accepted' | 'duplicate' | 'queue_full' | 'unknown'
 
-/** Starts an execution in the transaction of the caller. A worker claims the execution after the commit. */
+/**
+ * Starts an execution in the transaction of the caller. A worker claims the execution after the commit. The input may
+ * come from a service, which would send the same text again, so characters that cannot be stored are left out.
+ */
 export async function enqueue(
   tx: Tx,
   start: Omit<Start, 'executionId' | 'idempotency'> & { executionId: string },
@@ -19,7 +30,7 @@ export async function enqueue(
   const { outcome } = await tx.row<{ outcome: EnqueueOutcome }>('select engine.start($1, $2, $3, $4) as outcome', [
     start.workspaceId,
     start.executionId,
-    JSON.stringify(start.input),
+    storableInput(start.input),
     JSON.stringify({
       definition_ref: start.definitionRef,
       workflow_id: start.workflowId,

@@ -4,6 +4,7 @@ import type { Definition, JsonObject, Node } from '#model/definition'
 import { SECOND } from '#platform/clock'
 import { newId } from '#platform/ids'
 import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
+import { enqueue } from './enqueue.ts'
 import type { ExecutionView } from './ports.ts'
 import { type Bench, kind, startTestEngine } from './testing.ts'
 
@@ -124,4 +125,24 @@ test('the ends of other executions are reported although an older release stored
   )
   expect(await ended(await parent())).toMatchObject({ status: 'failed', error: { code: 'failed' } })
   await expect.poll(() => bench.ended.map(({ executionId }) => executionId)).toContain(oldId)
+})
+
+test('an input that a service sends with NUL is stored without it', async () => {
+  const { workspaceId } = bench
+  const definition: Definition = {
+    nodes: [{ id: 'b', type: 'branch', args: { cases: [{ port: 'a', when: { $cel: 'true' } }] } }],
+    edges: [],
+    output: { $ref: 'nodes.b.output' },
+  }
+  const executionId = newId()
+  const outcome = await bench.db.tenant({ workspaceId, userId: null }, (tx) =>
+    enqueue(tx, {
+      ...{ workspaceId, executionId, definitionRef: bench.define(definition), workflowId: null, versionId: null },
+      input: { item: ['a\u0000b', { 'c\ud800': 1 }] },
+      trigger: { kind: 'event', id: null },
+      startedBy: null,
+    }),
+  )
+  expect(outcome).toBe('accepted')
+  expect(await ended(executionId)).toMatchObject({ status: 'succeeded', results: { item: ['ab', { 'c\ufffd': 1 }] } })
 })

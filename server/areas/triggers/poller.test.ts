@@ -76,6 +76,44 @@ const wasLookedAt = ({ owner }: World, workflowId: string, triggerId: string): P
 const guidsOf = async ({ owner }: World, workflowId: string): Promise<string[]> =>
   (await inputsOf(owner, workflowId)).map(({ item }) => item.guid).sort()
 
+test('items whose long keys start with the same text each start the workflow once', async () => {
+  const world = await makeWorld(service)
+  const workflow = await makeTriggered(world.owner)
+  const trigger = await add(world, workflow, rss('/feed'))
+  await makeDue(trigger)
+  await wasLookedAt(world, workflow, trigger)
+  // Older releases stored the first 200 characters of a key. That is half an emoji here, which cannot be stored.
+  const same = `${'x'.repeat(198)}😀`
+  items = [`${same}one`]
+  await makeDue(trigger)
+  await until(async () => (await guidsOf(world, workflow)).length === 1, 'the first run')
+  items = [`${same}two`, ...items]
+  await makeDue(trigger)
+  await until(async () => (await guidsOf(world, workflow)).length > 1, 'the second run')
+  items = [...items, 'short']
+  await makeDue(trigger)
+  await until(async () => (await guidsOf(world, workflow)).length > 2, 'the third run')
+  expect(await guidsOf(world, workflow)).toEqual(['short', `${same}one`, `${same}two`])
+  expect(await readTrigger(world.owner, workflow, trigger)).toMatchObject({ last_error: null })
+})
+
+test('an item whose long key an older release stored starts nothing again', async () => {
+  const world = await makeWorld(service)
+  const workflow = await makeTriggered(world.owner)
+  const trigger = await add(world, workflow, rss('/feed'))
+  await makeDue(trigger)
+  await wasLookedAt(world, workflow, trigger)
+  items = ['y'.repeat(300)]
+  await service.sql('update service_triggers set seen = $2 where trigger_id = $1', [
+    fromWire('trg', trigger),
+    JSON.stringify([`"${'y'.repeat(199)}`]),
+  ])
+  items = ['new', ...items]
+  await makeDue(trigger)
+  await until(async () => (await guidsOf(world, workflow)).length > 0, 'the run of the new item')
+  expect(await guidsOf(world, workflow)).toEqual(['new'])
+})
+
 describe('a service that does not answer', () => {
   test('does not delay the triggers of others, and its own trigger loses and repeats nothing', async () => {
     const slow = await makeWorld(service)
