@@ -1,5 +1,5 @@
 -- Printed by `npm run generate` from the migrations, for new databases. Change the schema with a migration.
--- PostgreSQL 18, 133 migrations, sha256 47e4f97176e7317e0bae938cd12926a1d1ddfe409ffcd3ce12b84de082937f73
+-- PostgreSQL 18, 133 migrations, sha256 a6241b9b72dd01330b9c6d5982c11836dd11d7f12be3d11f7b76cecd03175131
 
 set local check_function_bodies = off;
 set local search_path = public, pg_temp;
@@ -1412,7 +1412,8 @@ begin
       and e.execution_id < engine.first_id(v_before) and e.finished_at < v_before and not e.tell_end
     order by e.execution_id limit p_limit - cardinality(v_ids) for no key update skip locked);
   return query select e.execution_id, e.results_blob is not null or exists (
-      select from events v where v.execution_id = e.execution_id and v.data -> 'blob' is not null)
+      select from events v where v.execution_id = e.execution_id and strpos(v.data::text, '"blob":') > 0)
+      or exists (select from map_items m where m.execution_id = e.execution_id and strpos(m.state::text, '"blob":') > 0)
     from executions e where e.workspace_id = p_workspace and e.execution_id = any (v_ids);
   delete from events v where v.execution_id = any (v_ids);
   delete from map_items m where m.execution_id = any (v_ids);

@@ -201,6 +201,13 @@ test('older executions of a workflow with a retention of a week are deleted with
     return id
   }
   const old = await put(workflowId, 9, 'succeeded')
+  // Its blob belongs to an item of a map, and an older release stored NUL in its journal.
+  const ofMap = await put(workflowId, 8, 'succeeded')
+  await owner.query('update events set data = $2 where execution_id = $1', [ofMap, JSON.stringify({ output: '\0' })])
+  await owner.query(
+    `insert into map_items (workspace_id, execution_id, path, index, status, state) values ($1, $2, 'm', 0, 'succeeded', $3)`,
+    [workspaceId, ofMap, JSON.stringify({ nodes: { n: { blob: { key: 'x' } } } })],
+  )
   const kept = [
     await put(workflowId, 5, 'succeeded'),
     await put(workflowId, 9, 'succeeded', 2),
@@ -222,10 +229,11 @@ test('older executions of a workflow with a retention of a week are deleted with
     retentionDays: 400,
     retentions: async () => [{ workspace_id: workspaceId, workflow_id: workflowId, retention_days: 7 }],
   })
-  expect(await maintenance.run()).toMatchObject({ executions: 1 })
-  expect([await count('executions', old), await count('events', old)]).toEqual([0, 0])
+  expect(await maintenance.run()).toMatchObject({ executions: 2 })
+  for (const id of [old, ofMap])
+    expect([await count('executions', id), await count('events', id), await count('map_items', id)]).toEqual([0, 0, 0])
   for (const id of kept) expect([await count('executions', id), await count('events', id)]).toEqual([1, 2])
-  expect(removed.filter((prefix) => prefix.includes(workspaceId))).toEqual([
-    `runs/${partitionOf(old)}/${workspaceId}/${old}/`,
-  ])
+  expect(removed.filter((prefix) => prefix.includes(workspaceId))).toEqual(
+    [old, ofMap].map((id) => `runs/${partitionOf(id)}/${workspaceId}/${id}/`),
+  )
 })
