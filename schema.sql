@@ -1,5 +1,5 @@
 -- Printed by `npm run generate` from the migrations, for new databases. Change the schema with a migration.
--- PostgreSQL 18, 133 migrations, sha256 a6241b9b72dd01330b9c6d5982c11836dd11d7f12be3d11f7b76cecd03175131
+-- PostgreSQL 18, 134 migrations, sha256 43c0978a8a1b1835edc554c7e5bcce9c17464bc54f859b600d4184d16fdf81af
 
 set local check_function_bodies = off;
 set local search_path = public, pg_temp;
@@ -1057,25 +1057,26 @@ CREATE OR REPLACE FUNCTION engine.end_workspace(p_workspace uuid)
  SET search_path TO 'public', 'pg_temp'
 AS $function$
 declare
-  v_live record;
-  v_ended integer := 0;
+  v_ended integer;
 begin
-  for v_live in
-    select execution_id, status, inbox from executions
-      where workspace_id = p_workspace and status in ('queued', 'running', 'waiting') order by execution_id for no key update
-  loop
-    if v_live.status <> 'running' then
-      update executions set status = 'cancelled', finished_at = now(), due_at = null, waiting_for = '[]', snapshot = null,
-          snapshot_seq = 0, tell_end = false, epoch = epoch + 1
-        where workspace_id = p_workspace and execution_id = v_live.execution_id;
-      v_ended := v_ended + 1;
-    elsif not exists (select from inbox where execution_id = v_live.execution_id and key = 'cancel') then
-      insert into inbox (workspace_id, execution_id, n, key, payload) values (p_workspace, v_live.execution_id,
-        v_live.inbox + 1, 'cancel', json_build_object('type', 'cancel', 'by', null, 'reason', 'the workspace was deleted'));
-      update executions set inbox = v_live.inbox + 1
-        where workspace_id = p_workspace and execution_id = v_live.execution_id;
-    end if;
-  end loop;
+  with live as materialized (
+    select e.execution_id, e.status, e.inbox from executions e
+      where e.workspace_id = p_workspace and e.status in ('queued', 'running', 'waiting') order by e.execution_id for no key update),
+  ended as (
+    update executions e set status = 'cancelled', finished_at = now(), due_at = null, waiting_for = '[]', snapshot = null,
+        snapshot_seq = 0, tell_end = false, epoch = e.epoch + 1
+      from live l where e.workspace_id = p_workspace and e.execution_id = l.execution_id and l.status <> 'running'
+      returning 1),
+  told as (
+    insert into inbox (workspace_id, execution_id, n, key, payload)
+      select p_workspace, l.execution_id, l.inbox + 1, 'cancel',
+        json_build_object('type', 'cancel', 'by', null, 'reason', 'the workspace was deleted')
+      from live l where l.status = 'running'
+      on conflict (execution_id, key) do nothing returning execution_id),
+  counted as (
+    update executions e set inbox = e.inbox + 1 from told t
+      where e.workspace_id = p_workspace and e.execution_id = t.execution_id)
+  select count(*) into v_ended from ended;
   return v_ended;
 end $function$
 ;

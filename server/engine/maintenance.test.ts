@@ -163,6 +163,49 @@ test('the remains of a deleted workspace are removed with its blobs, and an exis
   expect(removed.every((prefix) => prefix.endsWith(`/${gone}/`))).toBe(true)
 })
 
+test('all executions of a deleted workspace end in one statement, and running ones are told to stop once', async () => {
+  const [gone, there] = [newId(), newId()] as const
+  await owner.query(
+    `insert into executions (execution_id, workspace_id, definition_ref, status, trigger_kind, waiting_for, snapshot, worker_id)
+     select uuidv7(), w, 'adhoc:x', s, 'user', case when s = 'waiting' then '[{"kind": "timer"}]'::jsonb else '[]' end, '{}',
+       case when s = 'running' then uuidv7() end
+     from unnest($1::uuid[]) as w, unnest(array['queued', 'running', 'waiting', 'succeeded']) as s, generate_series(1, 50)`,
+    [[gone, there]],
+  )
+  await owner.query(`create table statements (at timestamptz)`)
+  await owner.query(`create function note_statement() returns trigger language plpgsql security definer as
+    $$ begin insert into public.statements values (now()); return null; end $$`)
+  await owner.query(
+    'create trigger note_statement after update on executions for each statement execute function note_statement()',
+  )
+  const end = async (): Promise<[ended: number, statements: number]> => {
+    await owner.query('delete from statements')
+    const { rows } = await owner.query<{ ended: number }>('select engine.end_workspace($1) as ended', [gone])
+    return [rows[0]!.ended, (await owner.query('select from statements')).rowCount ?? 0]
+  }
+  expect([await end(), await end()]).toEqual([
+    [100, 1],
+    [0, 1],
+  ])
+  await owner.query('drop trigger note_statement on executions')
+  const { rows } = await owner.query(
+    `select workspace_id, status, finished_at is not null as has_ended, e.inbox, count(i)::integer as messages, count(*)::integer as executions
+     from executions e left join inbox i using (workspace_id, execution_id) where workspace_id = any ($1) group by 1, 2, 3, 4 order by 2, 1`,
+    [[gone, there]],
+  )
+  const before = { has_ended: false, inbox: 0, messages: 0, executions: 50 }
+  expect(rows).toEqual([
+    { workspace_id: gone, status: 'cancelled', has_ended: true, inbox: 0, messages: 0, executions: 100 },
+    { workspace_id: there, status: 'queued', ...before },
+    { workspace_id: gone, status: 'running', ...before, inbox: 1, messages: 50 },
+    { workspace_id: there, status: 'running', ...before },
+    { workspace_id: gone, status: 'succeeded', ...before },
+    { workspace_id: there, status: 'succeeded', ...before },
+    { workspace_id: there, status: 'waiting', ...before },
+  ])
+  await owner.query('delete from executions where workspace_id = any ($1)', [[gone, there]])
+})
+
 test('marks of a rate and of a dedupe are deleted after their window', async () => {
   const [workspaceId, mark] = [newId(), newId()]
   await owner.query(
