@@ -1,7 +1,7 @@
 import { nextDue } from '../interpreter/state.ts'
 import { stepFrame } from './advance-frame.ts'
 import type { Self, Work } from './live-types.ts'
-import { dueAt } from './row-update.ts'
+import { deadlineOf, dueAt } from './row-update.ts'
 
 // Everything that happens to an execution goes through its mailbox, including the passing of time.
 
@@ -41,6 +41,12 @@ export const endPauses = (self: Self): void => {
   for (const end of [...self.pauses]) end()
 }
 
+/**
+ * Checks whether messages may have arrived that are not delivered yet. No timeout of a node applies before them: the
+ * sender of an answer was told that it was accepted. After they are delivered, the timer is set.
+ */
+const isCatchingUp = ({ restoring, reading }: Self): boolean => restoring > 0 || reading !== undefined
+
 const timePasses =
   (self: Self) =>
   (work: Work): void => {
@@ -49,6 +55,7 @@ const timePasses =
       stepFrame(self, work, self.top, [{ kind: 'timeout' }])
       return
     }
+    if (isCatchingUp(self)) return
     for (const frame of [...self.frames.values()]) {
       const next = nextDue(frame.state)
       if (next !== null && next <= work.at) stepFrame(self, work, frame, [{ kind: 'time' }])
@@ -57,7 +64,7 @@ const timePasses =
 
 export const setTimer = (self: Self): void => {
   clearTimeout(self.timer)
-  const due = dueAt(self)
+  const due = isCatchingUp(self) ? deadlineOf(self) : dueAt(self)
   if (due === null || self.gone) return
   const wait = Math.min(MAX_TIMER, Math.max(1, due - self.deps.clock()))
   self.timer = setTimeout(() => postUnawaited(self, timePasses(self)), wait)

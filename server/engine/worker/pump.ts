@@ -185,7 +185,7 @@ const resumeExecution = async (self: Self, work: Work): Promise<void> => {
   if (!hasEnded(top.state) && !hasActive(top.state)) {
     const hasRun = top.state.ending !== undefined || Object.keys(top.state.nodes).length > 0
     if (hasRun || !wasCancelledBefore(self)) startFrame(self, work, top)
-  } else stepFrame(self, work, top, [{ kind: 'time' }])
+  } else stepFrame(self, work, top, [])
 }
 
 export const beginLive = async (self: Self, start?: StartRow): Promise<{ started: boolean }> => {
@@ -198,6 +198,8 @@ export const beginLive = async (self: Self, start?: StartRow): Promise<{ started
   if (self.restoring === 0) {
     self.read = owned.inbox.at(-1)?.n ?? self.seen
     for (const message of owned.inbox) deliver(self, work, message)
+    // After the messages: an answer that was accepted is not lost because this worker came after the timeout.
+    if (owned.hasStarted) stepFrame(self, work, top, [{ kind: 'time' }])
   }
   if (owned.deadline !== null && owned.deadline <= work.at) stepFrame(self, work, top, [{ kind: 'timeout' }])
   if (self.gone || (work.unfinished.size > 0 && !(await runInSlices(self, work, [])))) return { started: false }

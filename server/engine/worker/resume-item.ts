@@ -19,5 +19,5 @@ export const resumeItem = (live: Live, work: Work, item: Frame, resumed: readonl
     else work.commands.push({ frame: item, command: again })
     if (isBodyAgain(again)) live.restoring(1)
   }
-  live.step(work, item, [{ kind: 'time' }])
+  live.step(work, item, [])
 }

@@ -16,9 +16,12 @@ import { shortenWaits } from './shorten-waits.ts'
 const HOLD_TIMER = 1 * SECOND
 const SNAPSHOT_EVERY = 1000
 
-export const dueAt = ({ owned, top, frames }: Self): number | null => {
-  let due = (top.state.ending ? null : owned.deadline) ?? Number.POSITIVE_INFINITY
-  for (const frame of frames.values()) due = Math.min(due, nextDue(frame.state) ?? due)
+/** Returns the time of the timeout of the whole execution. It does not apply to `finally` nodes. */
+export const deadlineOf = ({ owned, top }: Self): number | null => (top.state.ending ? null : owned.deadline)
+
+export const dueAt = (self: Self): number | null => {
+  let due = deadlineOf(self) ?? Number.POSITIVE_INFINITY
+  for (const frame of self.frames.values()) due = Math.min(due, nextDue(frame.state) ?? due)
   return Number.isFinite(due) ? due : null
 }
 
