@@ -44,9 +44,11 @@ const atMost = async (ms: number, work: Promise<unknown>): Promise<void> => {
 
 export const makeClaims = (
   deps: Parameters<typeof makeLoadingExecutions>[0] & {
-    limits: { perWorkspace: number; claimPerWorkspace: number }
+    limits: { claimPerWorkspace: number }
     /** The number of further executions that fit in memory. */
     room(): number
+    /** The maximum number of running executions of one workspace, with this number of places left. */
+    shareOf(left: number): number
     /** The room for executions that may have killed their workers (`suspicion`). */
     suspectRoom(): number
     /** Checks whether a workspace has reached its limit of running executions. */
@@ -71,10 +73,11 @@ export const makeClaims = (
     room: number,
   ): Promise<Omit<Claimed, 'rows'> & { rows: ExecutionRow[]; routed: number }> => {
     const wanted = {
-      total: Math.min(room, CLAIM),
+      // If few places are left, a claim takes some of them: the shares of the workspaces shrink with each.
+      total: Math.min(Math.ceil(room / 4), CLAIM),
       // If all executions of the last claim belonged to one workspace, a larger claim delays no other workspace.
       perWorkspace: alone ? CLAIM : limits.claimPerWorkspace,
-      workspaceLimit: limits.perWorkspace,
+      workspaceLimit: deps.shareOf(room),
       suspects: deps.suspectRoom() - arrivals.suspicion(),
     }
     const claimed = await store.claim(of.workerId, after, wanted)

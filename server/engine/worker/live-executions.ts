@@ -6,7 +6,7 @@ import { ROOM_FOR_SUSPECTS, suspicion } from './suspects.ts'
 export type WorkerLimits = {
   /** The maximum number of executions in memory. */
   capacity: number
-  /** The maximum number of running executions of one workspace. */
+  /** The maximum number of running executions of one workspace, if others run few (`makeLiveExecutions`). */
   perWorkspace: number
   /** The number of executions claimed from one workspace before the next workspace has its turn. */
   claimPerWorkspace: number
@@ -18,13 +18,20 @@ export const defaultLimits: WorkerLimits = { capacity: 1024, perWorkspace: 512, 
 
 const DRAIN = 8 * SECOND
 
-/** The executions that a worker has in memory. */
+/**
+ * The executions that a worker has in memory. A workspace may run at most as many as there are places left for others,
+ * so a few workspaces whose executions wait for slow responses cannot take all places.
+ */
 export function makeLiveExecutions(limits: WorkerLimits) {
   const all = new Map<string, Live>()
   const perWorkspace = new Map<string, number>()
   let emptied: (() => void) | undefined
 
   const runningIn = (workspaceId: string): number => perWorkspace.get(workspaceId) ?? 0
+
+  const room = (): number => limits.capacity - all.size
+  /** The maximum number for one workspace now, with this number of places left. */
+  const shareOf = (left: number): number => Math.min(limits.perWorkspace, left)
 
   const abandonAll = (): void => {
     for (const live of [...all.values()]) live.abandon()
@@ -48,13 +55,16 @@ export function makeLiveExecutions(limits: WorkerLimits) {
       }
       if (all.size === 0) emptied?.()
     },
-    room: (): number => limits.capacity - all.size,
+    room,
+    shareOf,
     // Counted each time: a stored count that is wrong once would keep all suspects waiting forever.
     suspectRoom: (): number =>
       [...all.values()].reduce((room, { owned }) => room - suspicion(owned.crashes), ROOM_FOR_SUSPECTS),
-    someAtLimit: (): boolean => [...perWorkspace.values()].some((running) => running >= limits.perWorkspace),
-    hasRoomFor: (workspaceId: string): boolean =>
-      all.size < limits.capacity && runningIn(workspaceId) < limits.perWorkspace,
+    someAtLimit: (): boolean => {
+      const share = shareOf(room())
+      return [...perWorkspace.values()].some((running) => running >= share)
+    },
+    hasRoomFor: (workspaceId: string): boolean => runningIn(workspaceId) < shareOf(room()),
     loaded: (): LoadedBytes[] =>
       [...all.values()].map(({ owned }) => ({ workspaceId: owned.workspaceId, bytes: owned.loadedBytes })),
     abandonAll,

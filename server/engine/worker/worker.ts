@@ -236,6 +236,7 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
     count,
     identities,
     room: liveExecutions.room,
+    shareOf: liveExecutions.shareOf,
     suspectRoom: liveExecutions.suspectRoom,
     someAtLimit: liveExecutions.someAtLimit,
     read: makeReader({
