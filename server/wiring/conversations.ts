@@ -79,7 +79,7 @@ export function wireConversations(options: ConversationWiringOptions) {
       // The execution has already started. If it exceeds the limit it is not counted, and the next one is refused.
       void quotas.takeExecutions(workspaceId, count).catch(() => {}),
   })
-  const leftOver = makeWorkLoop({ what: 'answers of assistants', atOnce: 8, log, ...conversations.leftOver })
+  const leftOver = makeWorkLoop({ what: 'answers of assistants', atOnce: 8, ofOne: 8, log, ...conversations.leftOver })
   const templates = makeTemplates({
     accessLevelInWorkflow: (ctx, id) => workflows().accessLevels.workflow(ctx, id),
     hasModel: options.credentials.hasModel,

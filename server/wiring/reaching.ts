@@ -37,6 +37,8 @@ export function wireReaching(options: {
   const loop = makeWorkLoop({
     what: 'messages to people',
     atOnce: AT_ONCE,
+    // The statement limits what it takes of one workspace.
+    ofOne: AT_ONCE,
     log,
     find: (most) => takeMessages(db, most),
     work: (taken) => sendReachMessage(parts, taken),

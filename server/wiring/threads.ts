@@ -50,6 +50,9 @@ export type ThreadWiringOptions = {
   files: { given: FilesGiven; adopt: InboxOptions['adoptFiles']; keep: KeepFile }
 }
 
+/** A message mostly waits for a vendor or a model. */
+const CHANNEL_PLACES = { atOnce: 32, ofOne: 8 }
+
 /** Wires the threads of people, and the channels through which external people write. */
 export function wireThreads(options: ThreadWiringOptions) {
   const { db, vault, log, providers, identity, conversations, files } = options
@@ -84,8 +87,8 @@ export function wireThreads(options: ThreadWiringOptions) {
   conversations.onPosted(outbox.onPosted)
   const people = makePeople({ db, tokens: makeInteractionTokens({ vault }), queue: outbox.queue, ...options.answers })
   const loops = [
-    makeWorkLoop({ what: 'messages out', atOnce: 8, log, find: outbox.findDue, work: outbox.sendOne }),
-    makeWorkLoop({ what: 'messages in', atOnce: 8, log, find: inbox.findDue, work: inbox.takeOne }),
+    makeWorkLoop({ ...CHANNEL_PLACES, what: 'messages out', log, find: outbox.findDue, work: outbox.sendOne }),
+    makeWorkLoop({ ...CHANNEL_PLACES, what: 'messages in', log, find: inbox.findDue, work: inbox.takeOne }),
   ]
   const wake = (): void => {
     for (const loop of loops) loop.wake()

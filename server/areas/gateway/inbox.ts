@@ -198,8 +198,8 @@ export function makeInbox(options: InboxOptions) {
 
   return {
     takeOne,
-    findDue: async (most: number): Promise<{ workspace_id: string; receipt_id: string }[]> =>
-      (await db.appPool.query('select * from due_channel_deliveries($1)', [most])).rows,
+    findDue: async (most: number, full: string[]): Promise<{ workspace_id: string; receipt_id: string }[]> =>
+      (await db.appPool.query('select * from due_channel_deliveries($1, $2)', [most, full])).rows,
     stop: (): void => stopping.abort(),
   }
 }

@@ -134,8 +134,8 @@ export function makeOutbox(options: { db: Database; log: Logger; channels: Chann
     queue,
     onPosted,
     sendOne,
-    findDue: async (most: number): Promise<{ workspace_id: string; send_id: string }[]> =>
-      (await db.appPool.query('select * from due_channel_sends($1)', [most])).rows,
+    findDue: async (most: number, full: string[]): Promise<{ workspace_id: string; send_id: string }[]> =>
+      (await db.appPool.query('select * from due_channel_sends($1, $2)', [most, full])).rows,
     stop: (): void => stopping.abort(),
   }
 }
