@@ -5,7 +5,7 @@ import type { Database } from '#platform/db/pool'
 import { isProblem, problem } from '#platform/errors'
 import type { Context } from '#platform/http/context'
 import type { Exchange } from '#platform/http/route'
-import { blocksOf, checkLength, discardRest } from '#platform/http/upload'
+import { checkLength, discardRest, readWhole } from '#platform/http/upload'
 import { newId } from '#platform/ids'
 import type { Channels } from '#providers/channels/channels'
 import {
@@ -122,9 +122,7 @@ export function makeInbound(options: {
     if (isLarge && !large.take()) throw problem('overloaded', 'Several large messages are being read; send it again.')
     try {
       checkLength(request, most)
-      const blocks: Buffer[] = []
-      for await (const block of blocksOf(request.raw, most)) blocks.push(block)
-      return Buffer.concat(blocks)
+      return await readWhole(request, most)
     } finally {
       if (isLarge) large.giveBack()
     }

@@ -5,7 +5,7 @@ import type { FileValue } from '#engine/files'
 import type { Json, JsonObject } from '#model/definition'
 import { problem } from '#platform/errors'
 import { requireStorable } from '#platform/http/body'
-import { blocksOf, checkLength, splitIntoPieces } from '#platform/http/upload'
+import { blocksOf, checkLength, readWhole, splitIntoPieces } from '#platform/http/upload'
 import type { InboundToken } from './inbound-token.ts'
 import { type Content, collect } from './request.ts'
 
@@ -142,7 +142,5 @@ function readForm(
 export async function readSmall(request: FastifyRequest, maxBytes: number): Promise<Buffer> {
   if (request.method === 'GET') return Buffer.alloc(0)
   checkLength(request, maxBytes)
-  const chunks: Buffer[] = []
-  for await (const chunk of blocksOf(request.raw, maxBytes)) chunks.push(chunk)
-  return Buffer.concat(chunks)
+  return readWhole(request, maxBytes)
 }

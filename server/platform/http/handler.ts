@@ -211,7 +211,7 @@ function noteSize({ turn }: FastifyRequest, bytes: Buffer | null): void {
 }
 
 /** Returns the key by which requests take turns. */
-function tenantOf({ identity, ip }: FastifyRequest): string {
+export function tenantOf({ identity, ip }: FastifyRequest): string {
   return identity!.workspace?.workspace_id ?? identity!.person?.user_id ?? ip
 }
 

@@ -3,10 +3,11 @@ import type { Config } from '../config.ts'
 import { isProblem, type Problem, statusOf } from '../errors.ts'
 import { type Admission, makeAdmission } from './admission.ts'
 import { problemAnswer, sendAnswer, toProblem } from './answer.ts'
+import { arrivals } from './arrivals.ts'
 import { credentialOf, identify } from './caller.ts'
 import { checkDeprecations, deprecationHeaders } from './deprecation.ts'
 import { type KnownCaller, type KnownCallers, refuseEarly } from './early-refusal.ts'
-import { makeHandler } from './handler.ts'
+import { makeHandler, tenantOf } from './handler.ts'
 import { type Idempotency, makeIdempotency } from './idempotency.ts'
 import type { Kernel } from './kernel-parts.ts'
 import { type LargeAnswers, makeLargeAnswers } from './large-answers.ts'
@@ -17,6 +18,7 @@ import type { AnyRoute } from './route.ts'
 import { type Encode, lazyEncoder } from './schema.ts'
 import { shareSpending } from './shared-limits.ts'
 import { applyLimits, callerAddress, countKnownCaller, countUnidentified, limitSignIn } from './throttle.ts'
+import { hasBody } from './upload.ts'
 
 /** Adds the routes of every area. */
 export function addRoutes(app: FastifyInstance, routes: AnyRoute[], kernel: Kernel): void {
@@ -145,6 +147,10 @@ function addRoute(app: FastifyInstance, route: AnyRoute, kernel: Kernel, shared:
       if (credential !== undefined) shared.knownCallers.remember(credential, request.identity)
       if (limited) applyLimits(shared.limiter, route, request, reply, counted)
       if (limited && route.rate === 'sign_in') await limitSignIn(shared.limiter, request, reply)
+    },
+    preParsing: (request, _reply, payload, done) => {
+      if (route.bodyKind !== 'stream' && hasBody(request)) arrivals.watch(request.raw, tenantOf(request))
+      done(null, payload)
     },
     handler: async (request, reply) => {
       const sent = await handle(request, reply)

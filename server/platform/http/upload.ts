@@ -3,7 +3,9 @@ import { Busboy, type BusboyHeaders } from '@fastify/busboy'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { SECOND } from '../clock.ts'
 import { invalid, problem } from '../errors.ts'
+import { arrivals } from './arrivals.ts'
 import type { Exchange } from './route.ts'
+import { callerAddress } from './throttle.ts'
 
 // Reads bodies as they arrive. Holds at most one block in memory.
 
@@ -54,6 +56,14 @@ export async function* blocksOf(stream: Readable, most: number): AsyncGenerator<
     if (bytes > most) throw tooLarge()
     yield next.value
   }
+}
+
+/** Reads a whole body into memory, for a caller who need not be known. */
+export async function readWhole(request: FastifyRequest, most: number): Promise<Buffer> {
+  arrivals.watch(request.raw, callerAddress(request.ip))
+  const blocks: Buffer[] = []
+  for await (const block of blocksOf(request.raw, most)) blocks.push(block)
+  return Buffer.concat(blocks)
 }
 
 async function withinIdle<T>(next: Promise<T>): Promise<T> {
