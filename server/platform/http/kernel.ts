@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Config } from '../config.ts'
-import { isProblem, type Problem, statusOf } from '../errors.ts'
+import { isProblem, type Problem, problem, statusOf } from '../errors.ts'
 import { type Admission, makeAdmission } from './admission.ts'
 import { problemAnswer, sendAnswer, toProblem } from './answer.ts'
 import { arrivals } from './arrivals.ts'
@@ -78,6 +78,11 @@ function encodersOf(routes: AnyRoute[]): Map<unknown, Encode> {
   }
   return encoders
 }
+
+/** The caller closed the connection before the whole body had arrived. This is no failure of the service. */
+const isCutOff = ({ raw }: FastifyRequest, error: unknown): boolean =>
+  !raw.complete && (error as { code?: string }).code === 'ECONNRESET'
+const cutOff = (): Problem => problem('malformed', 'The body ended before all of it had arrived.')
 
 const MAX_DOCUMENT_BODY = 32 << 20
 
@@ -158,7 +163,7 @@ function addRoute(app: FastifyInstance, route: AnyRoute, kernel: Kernel, shared:
       return sent
     },
     errorHandler: async (error, request, reply) => {
-      const refusal = await refusalFor(request, toProblem(error))
+      const refusal = await refusalFor(request, isCutOff(request, error) ? cutOff() : toProblem(error))
       const answer = problemAnswer(refusal, request.id)
       // There are many of these at once, and logging them would be the heaviest load of all.
       if (refusal.code === 'overloaded') kernel.onOverloaded?.()

@@ -1,3 +1,4 @@
+import { request } from 'node:http'
 import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -55,6 +56,8 @@ const table = routes(
   },
 )
 
+/** The statuses of all responses, also of those that nobody receives. */
+const answered: number[] = []
 let base: string
 let close: () => Promise<void>
 beforeAll(async () => {
@@ -70,6 +73,7 @@ beforeAll(async () => {
     tokens: {},
     baseUrl: () => base,
     checkAnswers: true,
+    onAnswered: (_route: unknown, status: number) => void answered.push(status),
   }
   const http = makeHttp(kernel)
   addRoutes(http, table, kernel)
@@ -88,6 +92,18 @@ test.each([
   ['a refusal', '/api/refused', 409],
 ])('%s is not logged as an error', async (_what, path, status) => {
   expect((await callAt(base, 'POST', path)).status).toBe(status)
+  expect(lines.filter(({ level }) => level >= ERROR)).toEqual([])
+})
+
+test('a caller that closes the connection before the end of the body is not logged as an error', async () => {
+  answered.length = 0
+  const call = request(`${base}/api/refused`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'content-length': 2 },
+  })
+  call.on('error', () => {})
+  call.write('{', () => setImmediate(() => call.destroy()))
+  await expect.poll(() => answered).toEqual([400])
   expect(lines.filter(({ level }) => level >= ERROR)).toEqual([])
 })
 
