@@ -50,6 +50,7 @@ export function makeArrivals({
     const byCaller = new Map<string, { bytes: number; slow: { arrival: Arrival; bytes: number }[] }>()
     let together = 0
     for (const arrival of arriving.values()) {
+      if (arrival.request.complete) continue
       const bytes = heldBy(arrival)
       const age = at - arrival.since
       if (age > GRACE_MS + bytes / MIN_BYTES_PER_MS) {
