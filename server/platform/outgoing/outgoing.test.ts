@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import { isPublicAddress } from './address.ts'
 import type { OutgoingCredential } from './credential.ts'
 import { OutgoingFailure } from './failure.ts'
+import { makeHeldResponses } from './held.ts'
 import { makeMask } from './mask.ts'
 import { makeOutgoing, type Outgoing, type OutgoingRequest } from './outgoing.ts'
 
@@ -44,6 +45,8 @@ const handlers: Record<string, Handler> = {
     response.on('close', () => clearInterval(timer))
   },
   '/silent': () => {},
+  '/stalled': (_request, response) => void response.writeHead(200).write(Buffer.alloc(600_000)),
+  '/large': (_request, response) => response.writeHead(200).end(Buffer.alloc(900_000)),
   '/unauthorized': (_request, response) => response.writeHead(401).end(),
   '/loop': (_request, response) => response.writeHead(302, { location: '/loop' }).end(),
 }
@@ -136,6 +139,17 @@ describe('a request', () => {
     expect((await outgoing.request({ url: at('/ok') })).status).toBe(200)
     cancel.abort()
     await Promise.all(silent)
+  })
+
+  it('gives up the slowest response if all together take too much memory', async () => {
+    const held = makeHeldResponses({ maxTogether: 1 << 20, quickMs: 0 })
+    const narrow = makeOutgoing({ allowTargets: [`127.0.0.1:${port}`], held })
+    const stalled = failureOf({ url: at('/stalled'), timeoutMs: 60_000 }, narrow)
+    await expect.poll(() => held.bytes()).toBe(600_000)
+    expect((await narrow.request({ url: at('/large') })).body).toHaveLength(900_000)
+    expect(await stalled).toMatchObject({ code: 'timeout', retryable: true })
+    expect(held.bytes()).toBe(0)
+    await narrow.close()
   })
 
   it('stops when the caller aborts', async () => {

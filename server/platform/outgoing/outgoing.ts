@@ -7,6 +7,7 @@ import type { Agent, buildConnector, Dispatcher } from 'undici'
 import { checkDestination, type OutgoingCredential } from './credential.ts'
 import { asOutgoingFailure, OutgoingFailure } from './failure.ts'
 import { type Guard, makeGuard } from './guard.ts'
+import { type HeldResponses, makeHeldResponses } from './held.ts'
 import { firstHop, type Hop, isRedirect, MAX_REDIRECTS, nextHop, portOf, type StreamedBody } from './hops.ts'
 import { bothMasks, MASK, type Mask } from './mask.ts'
 import type { Resolve } from './resolve.ts'
@@ -62,7 +63,7 @@ export type Outgoing = {
   close(): Promise<void>
 }
 
-export type OutgoingOptions = { allowTargets: readonly string[]; resolve?: Resolve }
+export type OutgoingOptions = { allowTargets: readonly string[]; resolve?: Resolve; held?: HeldResponses }
 
 const DEFAULT_TIMEOUT_MS = 30_000
 const DEFAULT_MAX_BYTES = 10 * 1024 * 1024
@@ -80,6 +81,7 @@ const loadLibrary = (): Promise<Library> =>
 
 export function makeOutgoing(options: OutgoingOptions): Outgoing {
   const guard = makeGuard(options.allowTargets, options.resolve)
+  const held = options.held ?? makeHeldResponses()
   let agent: Agent | undefined
 
   const open = async (
@@ -194,7 +196,7 @@ export function makeOutgoing(options: OutgoingOptions): Outgoing {
           }
           return { status, headers, body: Buffer.alloc(0), url: mask?.text(hop.url.href) ?? hop.url.href }
         }
-        const body = await readBody(answer, hop.method, request.maxBytes ?? DEFAULT_MAX_BYTES, request.cut)
+        const body = await readBody(answer, hop.method, held, request.maxBytes ?? DEFAULT_MAX_BYTES, request.cut)
         if (mask === undefined) return { status: answer.statusCode, headers, body, url: hop.url.href }
         return { status: answer.statusCode, headers, body: mask.bytes(body), url: mask.text(hop.url.href) }
       } catch (error) {
@@ -273,13 +275,21 @@ function makeConnector(
 type Answer = Pick<Dispatcher.ResponseData, 'headers' | 'body' | 'statusCode'>
 
 /** Decompresses and counts the response while it arrives, so that a decompression bomb is cut off. */
-async function readBody(answer: Answer, method: string, maxBytes: number, cut = false): Promise<Buffer> {
+async function readBody(
+  answer: Answer,
+  method: string,
+  held: HeldResponses,
+  maxBytes: number,
+  cut = false,
+): Promise<Buffer> {
   const chunks: Buffer[] = []
   let size = 0
   const stream = decoded(answer, method)
+  const inMemory = held.begin((error) => stream.destroy(error))
   try {
     for await (const chunk of stream as AsyncIterable<Buffer>) {
       size += chunk.length
+      inMemory.add(chunk.length)
       if (size > maxBytes && cut) {
         chunks.push(chunk.subarray(0, chunk.length - (size - maxBytes)))
         break
@@ -299,6 +309,7 @@ async function readBody(answer: Answer, method: string, maxBytes: number, cut = 
     }
     throw error
   } finally {
+    inMemory.end()
     answer.body.on('error', () => {}).destroy()
   }
   return Buffer.concat(chunks)
