@@ -1,9 +1,11 @@
+import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import pg from 'pg'
 import { afterAll, afterEach, describe, expect, inject, test } from 'vitest'
 import { accountFor, isAlive, serversIn } from '#platform/db/account'
@@ -91,6 +93,30 @@ describe('the program', () => {
     expect(nobody).toMatchObject({ code: 1, errors: expect.stringContaining('there is no account nobody@example.com') })
     const none = await start({}, ['--reset-password']).ended
     expect(none).toMatchObject({ code: 1, errors: expect.stringContaining('needs the e-mail address') })
+  })
+
+  test('names the file and the parameter if its database does not start', async () => {
+    const file = join(cluster, 'postgresql.conf')
+    const before = readFileSync(file, 'utf8')
+    writeFileSync(file, `${before}\nshared_bufers = 1GB\n`)
+    const { code, errors } = await start().ended
+    writeFileSync(file, before)
+    expect(code).toBe(1)
+    expect(errors).toMatch(
+      /^heddle cannot start: The database in .* did not start: .*"shared_bufers".*postgresql\.conf/m,
+    )
+    expect(errors).not.toContain('    at ')
+  })
+
+  test('names the reason if its database cannot be created', async () => {
+    const entry = join(import.meta.dirname, '..', 'server', 'main.mjs')
+    // Stands in for a full disk: no file may become larger than 256 KB.
+    const limited = spawn('bash', ['-c', 'ulimit -f 256; exec "$0" "$1"', process.execPath, entry], {
+      env: { PATH: process.env.PATH, PORT: '0', HEDDLE_PROCESSES: '1', HEDDLE_DATA_DIR: join(root, 'limited') },
+    })
+    const [errors] = await Promise.all([text(limited.stderr), once(limited, 'exit')])
+    expect(errors).toMatch(/^heddle cannot start: The database in .* could not be created: .*File too large$/m)
+    expect(errors).not.toContain('    at ')
   })
 
   test('starts again after it was killed, with or without its database', async () => {

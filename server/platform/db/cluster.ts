@@ -142,7 +142,10 @@ export function makeCluster(options: {
       { ...spawnAs(account), cwd: home.directory },
     )
     onLaunched?.()
-    await making
+    await making.catch((error: Error & { stderr?: string }) => {
+      const reason = problemIn(error.stderr ?? '') || error.message
+      throw new StartRefused(`The database in ${home.directory} could not be created: ${reason}`, { cause: error })
+    })
     rmSync(verifierFile)
     appendFileSync(join(unfinished, CONFIGURATION), toConfigLines(settingsFor(memoryOfMachine())))
     if (durable) writeFileSync(unsynced, '', { flush: true })
@@ -232,11 +235,20 @@ export function makeCluster(options: {
       await delay(LOOK_EVERY)
     }
     failure ??= readFileSync(logFile, 'utf8').slice(before).trim()
-    throw new Error(`PostgreSQL did not start: ${failure}`)
+    throw new StartRefused(
+      `The database in ${home.directory} did not start: ${problemIn(failure) || failure}. Its log is ${logFile}.`,
+    )
   }
 
   return { url, create, adopt, launch, endLeftovers, sync }
 }
+
+/** Returns the messages in a log of PostgreSQL, without their times and without those of every start. */
+const problemIn = (log: string): string =>
+  [...log.matchAll(/(?:FATAL|PANIC|ERROR|LOG|HINT|DETAIL|initdb: error): +(.*)/g)]
+    .map(([, message]) => message!)
+    .filter((message) => !/^(?:starting|listening|database system) /.test(message))
+    .join('; ')
 
 /** Writes a line that only the database's account can read. */
 function writePrivate(file: string, line: string, account: ClusterDirectory['account']): void {
