@@ -90,7 +90,7 @@ export const addressWith = (...protocols: string[]): Parser<string> => ({
   parse: (value) => (URL.canParse(value) && protocols.includes(new URL(value).protocol) ? value : undefined),
 })
 export const databaseAddress: Parser<string> = {
-  allowed: 'postgres://user:password@host[:port][,host[:port]…]/name',
+  allowed: 'postgres://user:password@host[:port][,host[:port]…]/name[?sslmode=…]',
   parse: canonicalAddress,
 }
 export const key32: Parser<Buffer> = {

@@ -6,6 +6,9 @@ export type Host = { host: string; port: number }
 
 const HOSTS = 'heddle_hosts'
 const PORT = 5432
+/** With these modes the driver checks the certificate as with `verify-full`, after a warning of six lines. */
+const AS_VERIFY_FULL = new Set(['prefer', 'require', 'verify-ca'])
+const MODES = new Set([...AS_VERIFY_FULL, 'disable', 'allow', 'no-verify', 'verify-full'])
 const ATTRIBUTES = new Set(['read-write', 'primary'])
 
 const authority = /^(postgres(?:ql)?:\/\/)((?:[^@/?#]*@)?)([^/?#@]*)(.*)$/s
@@ -21,6 +24,10 @@ export function canonicalAddress(text: string): string | undefined {
   const attributes = url.searchParams.get('target_session_attrs')
   if (attributes !== null && !ATTRIBUTES.has(attributes)) return undefined
   url.searchParams.delete('target_session_attrs')
+  const mode = url.searchParams.get('sslmode')
+  if (mode !== null && !MODES.has(mode)) return undefined
+  if (mode !== null && AS_VERIFY_FULL.has(mode) && url.searchParams.get('uselibpqcompat') !== 'true')
+    url.searchParams.set('sslmode', 'verify-full')
   if (others.length === 0) return url.href
   const hosts = [first, ...others].map(hostOf)
   if (hosts.some((host) => host === undefined)) return undefined
