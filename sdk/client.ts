@@ -143,7 +143,15 @@ async function call(name: Name, given: Given, client: ClientOptions, options: Ca
 async function read(response: Response): Promise<unknown> {
   if (response.status === 204 || response.status === 304) return undefined
   const type = response.headers.get('content-type') ?? ''
-  return /\bjson\b/.test(type) ? response.json() : response.blob()
+  // Every response of the service has a request id. The page of a proxy or of another program has none.
+  if (type.startsWith('text/html') && !response.headers.has('x-request-id'))
+    throw new ConnectionFailed('the address answers with a web page, and is not the address of Heddle')
+  try {
+    return await (/\bjson\b/.test(type) ? response.json() : response.blob())
+  } catch (error) {
+    // `fetch` reports a connection that is lost before the end of the body as a TypeError.
+    throw error instanceof TypeError ? new ConnectionFailed(error) : error
+  }
 }
 
 async function readDetailed(response: Response): Promise<Detailed<unknown>> {

@@ -99,3 +99,42 @@ test('the caller can abort a request with its own reason, and no listener remain
   expect(sent).toHaveLength(1)
   expect(getEventListeners(stop.signal, 'abort')).toEqual([])
 })
+
+describe('a body', () => {
+  /** Creates a client of a service that sends only the start of a JSON body; `rest` decides what follows. */
+  const sendingPart = (rest: (body: ReadableStreamDefaultController, signal: AbortSignal) => void) =>
+    makeClient({
+      token: 'hk_1',
+      fetch: async (_url, init) => {
+        const start = (body: ReadableStreamDefaultController): void => {
+          body.enqueue(new TextEncoder().encode('{"items":'))
+          rest(body, init!.signal!)
+        }
+        return new Response(new ReadableStream({ start }), { headers: { 'content-type': 'application/json' } })
+      },
+    })
+
+  test('that does not end is ended by the signal of the caller', async () => {
+    const client = sendingPart((body, signal) => signal.addEventListener('abort', () => body.error(signal.reason)))
+    const stop = new AbortController()
+    const listed = client.listTeams({}, { signal: stop.signal })
+    // The headers have arrived before the next turn of the event loop.
+    setImmediate(() => stop.abort(new Error('enough')))
+    await expect(listed).rejects.toThrow('enough')
+  })
+
+  test('that is cut off is a lost connection', async () => {
+    const client = sendingPart((body) => body.error(new TypeError('terminated')))
+    await expect(client.listTeams()).rejects.toBeInstanceOf(problems.ConnectionFailed)
+  })
+
+  test.each([
+    ['of another program', {}, problems.ConnectionFailed],
+    ['of the service', { 'x-request-id': '1' }, undefined],
+  ])('that is a web page %s is told apart from a response', async (_whose, headers, refused) => {
+    const fetch = async () => new Response('<p>Hello</p>', { headers: { 'content-type': 'text/html', ...headers } })
+    const listed = makeClient({ token: 'hk_1', fetch }).listTeams()
+    if (refused) await expect(listed).rejects.toBeInstanceOf(refused)
+    else expect(await listed).toBeInstanceOf(Blob)
+  })
+})

@@ -37,21 +37,22 @@ const delayBefore = (attempt: number, retryAfterS: number | null): number => {
   return (retryAfterS ?? 0) * 1000 + backoff * (0.5 + Math.random() / 2)
 }
 
-/** The timeout applies until the headers arrive: a large body may take longer. */
+/**
+ * The timeout applies until the headers arrive: a large body may take longer. The signal of the caller also ends the
+ * body.
+ */
 async function attempt({ url, init, timeoutMs, signal, fetch }: PreparedRequest): Promise<Response> {
   const ending = new AbortController()
-  const stop = (): void => ending.abort(signal!.reason)
   if (signal?.aborted) throw signal.reason
-  signal?.addEventListener('abort', stop, { once: true })
   const timer = timeoutMs > 0 ? setTimeout(() => ending.abort(new TimedOut(timeoutMs)), timeoutMs) : undefined
   try {
-    return await fetch(url, { ...init, signal: ending.signal })
+    return await fetch(url, { ...init, signal: signal ? AbortSignal.any([signal, ending.signal]) : ending.signal })
   } catch (error) {
+    if (signal?.aborted) throw signal.reason
     if (ending.signal.aborted) throw ending.signal.reason
     throw new ConnectionFailed(error)
   } finally {
     clearTimeout(timer)
-    signal?.removeEventListener('abort', stop)
   }
 }
 
