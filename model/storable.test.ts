@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isStorable } from './storable.ts'
+import { isStorable, toStorableText } from './storable.ts'
 
 const many = (last: unknown): unknown[] => [...Array.from({ length: 100 }, (_, n) => n), last]
 
@@ -27,4 +27,11 @@ test('a value is searched again if it was not clean, and is clean as a part of a
     ...[true, true, true],
     false,
   ])
+})
+
+test('a text is cleaned of what cannot be stored, and is not cut through a surrogate pair', () => {
+  expect(toStorableText('a\u0000b\ud83d')).toBe('ab\ufffd')
+  expect(toStorableText('ab😀', 3)).toBe('ab')
+  expect(toStorableText('ab😀', 4)).toBe('ab😀')
+  expect(toStorableText('\u0000abcd', 3)).toBe('abc')
 })

@@ -1,3 +1,4 @@
+import { toStorableText } from '#model/storable'
 import { systemClock } from '#platform/clock'
 import type { Tx } from '#platform/db/pool'
 import { deliverEvent } from '#platform/events'
@@ -45,7 +46,7 @@ export const whenClosed = async (tx: Tx, { workspace_id, template_id, state }: L
 
 async function notifyColleagues(tx: Tx, thread: LockedThread, reason: string): Promise<boolean> {
   const { workspace_id: workspaceId, thread_id: threadId } = thread
-  const given = reason.slice(0, MAX_REASON).replaceAll('\0', '').toWellFormed()
+  const given = toStorableText(reason, MAX_REASON)
   const marked = await tx.count(
     `update threads set handover_at = now(), handover_reason = $3, waiting_since = coalesce(waiting_since, now()), closed_at = null
      where workspace_id = $1 and thread_id = $2 and handover_at is null`,

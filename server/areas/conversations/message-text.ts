@@ -1,13 +1,11 @@
 import { z } from 'zod'
+import { isStorableText } from '#model/storable'
 
 /** Checks whether a text has only blanks and invisible characters. */
 const isBlank = (text: string): boolean => text.replace(/[\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, '') === ''
 
 /** Text that PostgreSQL can store: no NUL and no lone surrogates, which forms can contain and JSON cannot. */
-export const storableText = z
-  .string()
-  .max(8000)
-  .refine((text) => !text.includes('\0') && text.isWellFormed(), 'holds characters that are no text')
+export const storableText = z.string().max(8000).refine(isStorableText, 'holds characters that are no text')
 
 export const messageText = storableText.refine((text) => !isBlank(text), 'must not be empty')
 

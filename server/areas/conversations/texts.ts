@@ -1,6 +1,7 @@
 import { type FileValue, isFileValue } from '#engine/files'
 import type { Json, JsonObject } from '#model/definition'
 import { isObject, own } from '#model/json'
+import { toStorableText } from '#model/storable'
 import type { Requirement } from '#providers/extraction/index'
 import { nameWords } from '#providers/extraction/text'
 import { filesWanted } from './files.ts'
@@ -13,7 +14,7 @@ const MAX_OPTIONS = 12
 
 /** Shortens a text, and removes characters that cannot be stored: results of workflows may contain them. */
 const clip = (text: string, longest = LONGEST): string =>
-  (text.length <= longest ? text : `${text.slice(0, longest - 1)}…`).replaceAll('\0', '').toWellFormed()
+  text.length <= longest ? toStorableText(text) : `${toStorableText(text, longest - 1)}…`
 
 const labelOf = ({ name, schema }: Pick<Requirement, 'name' | 'schema'>): string => {
   const title = schema && own(schema, 'title')

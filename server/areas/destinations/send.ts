@@ -1,4 +1,5 @@
 import { CredentialRefused } from '#areas/credentials/use'
+import { toStorableText } from '#model/storable'
 import { SECOND } from '#platform/clock'
 import { toWire } from '#platform/ids'
 import type { OutgoingCredential } from '#platform/outgoing/credential'
@@ -35,8 +36,6 @@ export type Outcome = Attempt & {
   gone: boolean
   retryAfterS: number | null
 }
-
-const storable = (text: string): string => text.replaceAll('\0', '').toWellFormed().slice(0, MAX_KEPT)
 
 const retryAfterOf = (headers: Record<string, string>): number | null => {
   const seconds = retryAfterS(headers['retry-after'], headers.date)
@@ -81,7 +80,7 @@ export async function sendDelivery(parts: SendParts, event: Loaded, signal: Abor
     return over({
       ok,
       answer_status: status,
-      answer_text: storable(answer.body.toString('utf8')),
+      answer_text: toStorableText(answer.body.toString('utf8'), MAX_KEPT),
       problem: ok ? null : problemOf(status),
       gone: status === GONE,
       retryAfterS: retryAfterOf(answer.headers),
@@ -89,7 +88,7 @@ export async function sendDelivery(parts: SendParts, event: Loaded, signal: Abor
   } catch (error) {
     signal.throwIfAborted()
     if (!(error instanceof OutgoingFailure || error instanceof CredentialRefused)) throw error
-    return over({ ok: false, answer_status: null, answer_text: null, problem: storable(error.message) })
+    return over({ ok: false, answer_status: null, answer_text: null, problem: toStorableText(error.message, MAX_KEPT) })
   }
 }
 

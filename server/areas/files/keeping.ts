@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type FileValue, unavailable } from '#engine/files'
 import { NodeFailure } from '#engine/node'
+import { toStorableText } from '#model/storable'
 import type { Database } from '#platform/db/pool'
 import { isProblem, problem } from '#platform/errors'
 import { toWire } from '#platform/ids'
@@ -33,11 +34,7 @@ export const mediaTypeOf = (text: string | undefined): string => {
 /** Returns the last part of a path, without characters that have a meaning in a file system or a header. */
 export function fileNameOf(text: string | undefined, fallback = 'file'): string {
   const last = (text ?? '').split(/[\\/]/).at(-1) ?? ''
-  const name = last
-    .toWellFormed()
-    .replace(/[\p{Cc}\p{Cf}"<>|:*?]/gu, '')
-    .trim()
-    .slice(0, 200)
+  const name = toStorableText(last.replace(/[\p{Cc}\p{Cf}"<>|:*?]/gu, '').trim(), 200)
   return name === '' || name === '.' || name === '..' ? fallback : name
 }
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { People } from '#areas/reaching/people'
 import type { FileValue } from '#engine/files'
+import { isStorableText } from '#model/storable'
 import type { Database } from '#platform/db/pool'
 import { isProblem, problem } from '#platform/errors'
 import type { Context } from '#platform/http/context'
@@ -198,7 +199,7 @@ export type Inbound = ReturnType<typeof makeInbound>
 /** Checks the fields other than the text, which has already been cleaned. */
 const isStorable = ({ conversation, sender, address }: InboundMessage): boolean =>
   [conversation, sender.id, sender.name, ...Object.values(address)].every(
-    (text) => text === undefined || (text.isWellFormed() && !text.includes('\0')),
+    (text) => text === undefined || isStorableText(text),
   )
 
 /** The response to a vendor can contain user input, so it must never be shown as a page. */

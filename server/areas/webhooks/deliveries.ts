@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { JsonObject } from '#model/definition'
+import { toStorableText } from '#model/storable'
 import { SECOND } from '#platform/clock'
 import type { Database, Tx } from '#platform/db/pool'
 import { problem, statusOf } from '#platform/errors'
@@ -53,7 +54,7 @@ export function refusalOf(error: unknown): Outcome {
 type Of = { workspace_id: string; token_id: string; auth_config?: JsonObject }
 type Pending = { of: Of; rows: WebhookDelivery[] }
 
-const cut = (text: string): string => text.toWellFormed().replaceAll('\u0000', '').slice(0, MAX_TEXT)
+const cut = (text: string): string => toStorableText(text, MAX_TEXT)
 
 const shown = (headers: FastifyRequest['headers'], of: Of): JsonObject =>
   Object.fromEntries(

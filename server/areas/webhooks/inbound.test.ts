@@ -326,3 +326,28 @@ describe('a token that is disabled or deleted', () => {
     expect(await call()).toBe(401)
   })
 })
+
+describe('a long text of a sender', () => {
+  test('is listed with its delivery if the cut is in the middle of a character', async () => {
+    const { post, address } = await makeToken({ auth: { kind: 'url' } })
+    const before = 'Correct the fields named in errors and send it again. (/'
+    const key = `${'a'.repeat(499 - before.length)}😀`
+    const refused = await post({ raw: `{"${key}":"\\u0000"}`, headers: { 'content-type': 'application/json' } })
+    expect(refused.status, refused.text).toBe(422)
+    const [item] = await until(async () => {
+      const { body } = await world.owner.call('GET', `${address}/deliveries`)
+      return body.items.length > 0 ? body.items : undefined
+    }, 'the delivery')
+    expect(item).toMatchObject({ status: 422, reason: `${before}${'a'.repeat(499 - before.length)}` })
+  })
+
+  test('is accepted as the name of a file if the cut is in the middle of a character', async () => {
+    const { post } = await makeToken({ auth: { kind: 'url' }, input: 'request' })
+    const form = new FormData()
+    form.set('scan', new File(['x'], `${'a'.repeat(199)}😀.png`))
+    const called = await post({ raw: form })
+    expect(called.status, called.text).toBe(202)
+    const { files } = await resultOf(called.body.execution_id)
+    expect(files[0].file.$file.name).toBe('a'.repeat(199))
+  })
+})

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
+import { toStorableText } from '#model/storable'
 import { SECOND } from '#platform/clock'
 import type { LanguageModel, Usage } from '#providers/llm/index'
 import { ModelProblem } from '#providers/llm/problem'
@@ -108,7 +109,7 @@ const whyNot = ({ code, message }: ModelProblem): string => {
 const isTimeout = (reason: unknown): boolean => reason instanceof Error && reason.name === 'TimeoutError'
 
 const plainText = (value: Json | undefined, longest: number): string =>
-  typeof value === 'string' ? value.replaceAll('\0', '').slice(0, longest).toWellFormed().trim() : ''
+  typeof value === 'string' ? toStorableText(value, longest).trim() : ''
 
 /** Removes differences in white space and quotes between a quotation and its source. */
 const flat = (text: string): string => text.replace(/[\s"\\]+/g, ' ').trim()

@@ -3,6 +3,7 @@ import { type NodeCall, NodeFailure, Suspended } from '#engine/node'
 import { platformFault } from '#engine/platform-fault'
 import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
+import { toStorableText } from '#model/storable'
 import { clip } from '#providers/llm/fence'
 import type { ToolCall } from '#providers/llm/index'
 import { askApproval, type Decision } from './approval.ts'
@@ -100,7 +101,7 @@ const refusalOf = (wanted: ToolCall, tool: AgentTool | undefined): ToolOutcome |
 
 const asText = (output: Json): string => {
   const text = typeof output === 'string' ? output : JSON.stringify(output)
-  return text.toWellFormed().replaceAll('\0', '')
+  return toStorableText(text)
 }
 
 const detailsOf = ({ details }: NodeFailure): string => {

@@ -1,3 +1,5 @@
+import { at } from '#model/json'
+import { isStorable, isStorableText } from '#model/storable'
 import { type FieldError, invalid, problem } from '../errors.ts'
 import { countKeys, findDuplicate } from './duplicate-keys.ts'
 
@@ -31,35 +33,29 @@ const MAX_PATH_SHOWN = 500
 const duplicateKey = (text: string) =>
   problem('duplicate_key', `The key at ${findDuplicate(text)?.slice(0, MAX_PATH_SHOWN)} is a duplicate.`)
 
-/**
- * PostgreSQL stores neither NUL nor half a surrogate pair. Such text is refused here, so that no batch fails because of
- * it later. A number beyond the largest double is refused as well: JSON.parse reads it as infinity, which would be
- * stored as null.
- */
-const storable = (text: string): boolean => !text.includes('\u0000') && text.isWellFormed()
+/** JSON.parse reads a number beyond the largest double as infinity, which would be stored as null. */
+const isTooLarge = (value: unknown): boolean => value === Infinity || value === -Infinity
 
 function findUnstorable(value: unknown, path: string, found: FieldError[]): void {
   if (typeof value === 'string') {
-    if (!storable(value)) found.push({ path, message: 'contains a character that cannot be stored' })
+    if (!isStorableText(value)) found.push({ path, message: 'contains a character that cannot be stored' })
     return
   }
-  if (value === Infinity || value === -Infinity) found.push({ path, message: 'is a number that is too large' })
+  if (isTooLarge(value)) found.push({ path, message: 'is a number that is too large' })
   if (typeof value !== 'object' || value === null) return
   for (const [key, inner] of Object.entries(value)) {
-    const at = `${path}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
-    if (key === '__proto__') throw problem('malformed', 'The key "__proto__" is not accepted.')
-    if (!storable(key)) found.push({ path, message: 'has a key that cannot be stored' })
-    findUnstorable(inner, at, found)
+    if (!isStorableText(key)) found.push({ path, message: 'has a key that cannot be stored' })
+    findUnstorable(inner, at(path, key), found)
   }
 }
 
-/** Nearly all values are storable, so the paths are built only for a value that is not. */
-function isStorable(value: unknown): boolean {
-  if (typeof value === 'string') return storable(value)
-  if (typeof value !== 'object' || value === null) return value !== Infinity && value !== -Infinity
-  if (Array.isArray(value)) return value.every(isStorable)
-  return Object.entries(value).every(([key, inner]) => key !== '__proto__' && storable(key) && isStorable(inner))
-}
+const contains = (value: unknown, test: (value: unknown) => boolean): boolean =>
+  test(value) ||
+  (typeof value === 'object' && value !== null && Object.values(value).some((inner) => contains(inner, test)))
+
+/** Later code could take the value of this key for a prototype. */
+const hasProtoKey = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && Object.hasOwn(value, '__proto__')
 
 /**
  * Matches an exponent, or as many digits as the largest double has. The lookbehind keeps the search linear in the length
@@ -71,8 +67,11 @@ const maybeTooLarge = /\d[eE]\+?\d|(?<!\d)\d{309}/
 const maybeUnstorable = (text: string): boolean =>
   text.includes('\\u') || text.includes('__proto__') || text.includes('\u0000') || maybeTooLarge.test(text)
 
+/** Refuses values that the database cannot store when they arrive, so that no batch fails because of them later. */
 export function requireStorable(value: unknown): void {
-  if (isStorable(value)) return
+  if (contains(value, hasProtoKey)) throw problem('malformed', 'The key "__proto__" is not accepted.')
+  // Nearly all values are storable, so the paths are built only for a value that is not.
+  if (isStorable(value) && !contains(value, isTooLarge)) return
   const found: FieldError[] = []
   findUnstorable(value, '', found)
   if (found.length > 0) throw invalid(found.slice(0, 20))

@@ -1,4 +1,5 @@
 import { jsonSize } from '#model/size'
+import { isStorableText } from '#model/storable'
 import type { Tx, Values } from '../db/pool.ts'
 import { invalid } from '../errors.ts'
 
@@ -9,10 +10,10 @@ export type Cursor = readonly (string | number | null)[]
 export const encodeCursor = (key: Cursor): string => Buffer.from(JSON.stringify(key)).toString('base64url')
 
 /** Positions and numbers are PostgreSQL integers. This service writes nothing else into a cursor. */
-const isStorable = (part: unknown): boolean =>
+const isInteger = (part: unknown): boolean =>
   typeof part === 'number' && Number.isInteger(part) && Math.abs(part) <= 2 ** 31 - 1
 
-const isText = (part: unknown): boolean => typeof part === 'string' && part.isWellFormed() && !part.includes('\0')
+const isText = (part: unknown): boolean => typeof part === 'string' && isStorableText(part)
 
 export const notACursor = () => invalid([{ path: '/cursor', message: 'is not a cursor of this list' }])
 
@@ -20,9 +21,7 @@ export const notACursor = () => invalid([{ path: '/cursor', message: 'is not a c
 export function peekCursor(cursor: string): Cursor | undefined {
   try {
     const key: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())
-    return Array.isArray(key) && key.every((part) => part === null || isText(part) || isStorable(part))
-      ? key
-      : undefined
+    return Array.isArray(key) && key.every((part) => part === null || isText(part) || isInteger(part)) ? key : undefined
   } catch {
     return undefined
   }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { toStorableText } from '#model/storable'
 import { type Attachment, InboundMalformed } from './index.ts'
 
 /** Parses a vendor's JSON. Undefined if the body is not JSON or does not match the schema. */
@@ -47,7 +48,7 @@ const CUT = '…'
 
 /** Makes a text storable: PostgreSQL accepts neither NUL nor half a surrogate pair. A truncated text ends with `…`. */
 export const storable = (text: string, most = MAX_TEXT_LENGTH): string => {
-  const whole = text.toWellFormed().replaceAll('\u0000', '').trim()
+  const whole = toStorableText(text).trim()
   return whole.length <= most ? whole : whole.slice(0, most - 1).toWellFormed() + CUT
 }
 

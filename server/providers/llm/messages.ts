@@ -9,8 +9,9 @@ import {
 } from 'ai'
 import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
+import { toStorableText } from '#model/storable'
 import type { Image, Message, Tool, ToolCall } from './index.ts'
-import { readStorable, storable } from './storable.ts'
+import { readStorable } from './storable.ts'
 
 // Converts our messages and tools to the library's types, and the library's tool calls to ours.
 
@@ -90,8 +91,8 @@ export const fromSdkToolCall = (call: SdkToolCall): ToolCall => {
   const signature = signatureIn(call.providerMetadata)
   const wellFormed = isObject(call.input)
   return {
-    id: storable(call.toolCallId),
-    name: storable(call.toolName),
+    id: toStorableText(call.toolCallId),
+    name: toStorableText(call.toolName),
     arguments: wellFormed ? readStorable(JSON.stringify(call.input)) : {},
     ...(!wellFormed && { malformed: true }),
     ...(signature !== undefined && { signature }),

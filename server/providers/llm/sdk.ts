@@ -1,10 +1,10 @@
 import { generateText, type LanguageModelUsage, type Output, type LanguageModel as SdkModel, streamText } from 'ai'
 import type { JsonSchema } from '#model/node'
+import { toStorableText } from '#model/storable'
 import { type CallLimits, callModel, DEFAULT_LIMITS } from './calls.ts'
 import type { Finish, LanguageModel, Prompt, Tool, Turn, Usage } from './index.ts'
 import { fromSdkToolCall, type ProviderOptions, toSdkMessages, toSdkTools } from './messages.ts'
 import { ModelProblem } from './problem.ts'
-import { storable } from './storable.ts'
 import { objectFrom } from './structured.ts'
 import { modelName, openVendor, type VendorSettings } from './vendors.ts'
 
@@ -80,7 +80,7 @@ const once = async (model: SdkModel, prompt: Prompt, wanted: Wanted, abortSignal
   const result =
     onText === undefined ? await generateText(asked) : await streamed(streamText({ ...asked, onError }), onText)
   const refused = result.finishReason === 'content-filter' || result.providerMetadata?.heddle?.refused === true
-  const text = storable(result.text)
+  const text = toStorableText(result.text)
   const tool_calls = refused ? [] : result.toolCalls.map(fromSdkToolCall)
   const finish = refused ? 'refused' : finishOf(result.finishReason, tool_calls.length > 0)
   return { text, tool_calls, finish, usage: usageOf(result.usage, prompt, text, tool_calls) }
@@ -99,7 +99,7 @@ async function streamed(answer: Streaming, onText: NonNullable<Prompt['onText']>
   for await (const part of answer.fullStream) {
     if (part.type === 'error') throw part.error
     if (part.type === 'abort') throw new DOMException('the call was aborted', 'AbortError')
-    const text = part.type === 'text-delta' ? storable(part.text) : ''
+    const text = part.type === 'text-delta' ? toStorableText(part.text) : ''
     if (text === '') continue
     onText({ from, text })
     from += text.length

@@ -1,7 +1,7 @@
+import { toStorableText } from '#model/storable'
 import type { Database } from '#platform/db/pool'
 import { makeFence } from '#providers/llm/fence'
 import type { LanguageModel } from '#providers/llm/index'
-import { storable } from '#providers/llm/storable'
 import type { LockedThread } from '../thread-store.ts'
 import { findMemory, listUncovered, saveMemory, subjectOf } from './memory-store.ts'
 
@@ -40,7 +40,7 @@ export async function summarize(
     maxTokens: 1_024,
     signal,
   })
-  const summary = storable(text).slice(0, MAX_SUMMARY).toWellFormed()
+  const summary = toStorableText(text, MAX_SUMMARY)
   const memory = { summary, covered_until: said.at(-1)!.created_at }
   return (await db.tenant(inScope, (tx) => saveMemory(tx, thread, memory, before))) > 0
 }

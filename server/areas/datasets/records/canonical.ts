@@ -1,4 +1,5 @@
 import { isForbiddenKey, isObject } from '#model/json'
+import { isStorableText } from '#model/storable'
 import { MAX_DEPTH, MAX_KEY_LENGTH, MAX_KEYS } from './limits.ts'
 import { refuse } from './refused.ts'
 
@@ -42,7 +43,7 @@ function write(value: unknown, depth: number): string {
 }
 
 function writeText(text: string): string {
-  if (!text.isWellFormed() || text.includes('\0')) {
+  if (!isStorableText(text)) {
     throw refuse('record', 'contains a character that cannot be stored (NUL or an unpaired surrogate)')
   }
   return JSON.stringify(text)
