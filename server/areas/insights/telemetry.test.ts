@@ -77,6 +77,9 @@ let vendor: Vendor
 let tools: FakeMcp
 let world: World
 let answer = 200
+/** The collector refuses requests that contain this text with 400. */
+const UNWANTED = 'unwanted-node'
+let unwanted = 0
 const received: { path: string; headers: IncomingHttpHeaders; body: Buffer }[] = []
 
 beforeAll(async () => {
@@ -84,8 +87,11 @@ beforeAll(async () => {
     const parts: Buffer[] = []
     request.on('data', (part) => parts.push(part))
     request.on('end', () => {
-      if (answer === 200) received.push({ path: request.url!, headers: request.headers, body: Buffer.concat(parts) })
-      response.writeHead(answer).end()
+      const body = Buffer.concat(parts)
+      const isUnwanted = body.includes(UNWANTED)
+      if (isUnwanted) unwanted += 1
+      else if (answer === 200) received.push({ path: request.url!, headers: request.headers, body })
+      response.writeHead(isUnwanted ? 400 : answer).end()
     })
   })
   await new Promise<void>((resolve) => collector.listen(0, '127.0.0.1', resolve))
@@ -294,6 +300,13 @@ describe('an execution', () => {
       for (let at = 0; at < counts.length; at += 8) sum += counts.readBigUInt64LE(at)
       expect(sum).toBe(one(point, 4).readBigUInt64LE())
     }
+  })
+
+  test('is dropped if the collector refuses it permanently, and the next one is sent', async () => {
+    await run([{ id: UNWANTED, type: 'set', args: { values: {} } }])
+    await until(async () => unwanted > 0, 'the refusal')
+    const id = await run([{ id: 'second', type: 'set', args: { values: {} } }])
+    expect(await spansOf(id)).toHaveLength(2)
   })
 
   test('continues while the collector refuses everything, and is sent when the collector accepts again', async () => {

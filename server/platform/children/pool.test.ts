@@ -56,6 +56,20 @@ describe('a pool of child processes', () => {
     expect(pool.live).toBe(0)
   })
 
+  it('keeps its places when a child cannot be started', async () => {
+    let isFailing = true
+    const pool = makeChildPool({
+      size: 1,
+      start: () => {
+        if (isFailing) throw new Error('too many open files')
+        return start()
+      },
+    })
+    for (let n = 0; n < 3; n++) await expect(pool.lease('a', 'one', signal)).rejects.toThrow('too many open files')
+    isFailing = false
+    expect((await pool.lease('a', 'one', signal))?.child.name).toBe(0)
+  })
+
   it('never has more children than its size: the oldest idle child makes room', async () => {
     const pool = makeChildPool({ size: 2, start })
     for (const workspace of ['a', 'b', 'c', 'd'])

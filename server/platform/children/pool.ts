@@ -17,7 +17,7 @@ export type Lease<C> = {
 }
 
 export type ChildPool<C> = {
-  /** Undefined if too many callers wait. Rejects if the signal aborts first. */
+  /** Undefined if too many callers wait. Rejects if the signal aborts first, or if no child can be started. */
   lease(workspaceId: string, key: string, signal: AbortSignal): Promise<Lease<C> | undefined>
   readonly live: number
   close(): Promise<void>
@@ -97,11 +97,21 @@ export function makeChildPool<C extends PooledChild>(options: PoolOptions<C>): C
     async lease(workspaceId, key, signal) {
       const taken = closed ? { refused: 'full' as const } : await places.take(workspaceId, { signal })
       if ('refused' in taken) return undefined
+      const since = performance.now()
+      const leavePlace = (): void => {
+        places.release(workspaceId, performance.now() - since)
+        places.offer(taken.worker)
+      }
       const known = idle.find((entry) => entry.key === key && entry.child.usable)
       if (known) leaveIdle(known)
-      const child = known?.child ?? begin(key)
+      let child: C
+      try {
+        child = known?.child ?? begin(key)
+      } catch (error) {
+        leavePlace()
+        throw error
+      }
       const uses = (known?.uses ?? 0) + 1
-      const since = performance.now()
       let given = false
       return {
         child,
@@ -110,8 +120,7 @@ export function makeChildPool<C extends PooledChild>(options: PoolOptions<C>): C
           given = true
           if (clean && child.usable && uses < usesPerChild && !closed) rest(child, key, uses)
           else child.end()
-          places.release(workspaceId, performance.now() - since)
-          places.offer(taken.worker)
+          leavePlace()
         },
       }
     },

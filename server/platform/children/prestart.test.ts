@@ -50,6 +50,22 @@ test('the waiting child ends if no caller comes for a while, and another starts 
   expect(children.map(({ usable }) => usable)).toEqual([true, false, true, true])
 })
 
+test('a child that cannot be started ahead fails no caller', () => {
+  let isFailing = false
+  const ahead = prestart(
+    () => {
+      if (isFailing) throw new Error('too many open files')
+      return { usable: true, end() {} }
+    },
+    { keepMs: 60_000, afterMs: 100 },
+  )
+  ahead.start()
+  isFailing = true
+  vi.advanceTimersByTime(100)
+  isFailing = false
+  expect(ahead.start().usable).toBe(true)
+})
+
 test('closing ends the waiting child, and no child starts afterwards', () => {
   const { children, ahead } = make()
   ahead.start()

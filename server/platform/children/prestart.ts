@@ -22,7 +22,11 @@ export function prestart<C extends Startable>(
   const prepare = (): void => {
     soon = undefined
     if (closed || ready) return
-    ready = { child: start(), timer: setTimeout(() => takeReady()?.end(), keepMs).unref() }
+    try {
+      ready = { child: start(), timer: setTimeout(() => takeReady()?.end(), keepMs).unref() }
+    } catch {
+      // The next caller starts its own child, and gets the error if that fails too.
+    }
   }
 
   return {

@@ -1,4 +1,4 @@
-import { type ChildProcessByStdio, spawn } from 'node:child_process'
+import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { setPriority } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -40,6 +40,16 @@ export function readOnlyFlags({ heapMb, more }: { heapMb: number; more: string[]
 }
 
 /**
+ * Throws if this process has too many open files for the pipes of the child. Node.js then starts nothing, creates no
+ * streams, and reports the error later: without a listener, the error would end this process.
+ */
+export function requireStarted<Child extends ChildProcess>(child: Child): Child {
+  if ((child.stdio as Child['stdio'] | undefined) !== undefined) return child
+  child.on('error', () => {})
+  throw new Error('no process can be started, because this process has too many open files')
+}
+
+/**
  * Starts a process of our own that can be killed. Its environment is empty, its arguments contain no secrets, and the
  * parent talks to it only over its pipes. The kernel enforces the limits; a system that does not support one of them
  * ignores it.
@@ -49,11 +59,13 @@ export function startLimited(entry: string, nodeFlags: string[], limits: ChildLi
   // POSIX defines the unit as blocks of 512 bytes.
   const file = limits.fileMb === undefined ? '' : `ulimit -f ${limits.fileMb * 2048} 2>/dev/null; `
   const script = `ulimit -c 0; ulimit -t ${limits.cpuSeconds}; ${data}${file}exec "$0" "$@"`
-  const child = spawn('/bin/sh', ['-c', script, process.execPath, ...nodeFlags, entry], {
-    env: {},
-    cwd: dirname(entry),
-    stdio: ['pipe', 'pipe', 'ignore'],
-  })
+  const child = requireStarted(
+    spawn('/bin/sh', ['-c', script, process.execPath, ...nodeFlags, entry], {
+      env: {},
+      cwd: dirname(entry),
+      stdio: ['pipe', 'pipe', 'ignore'],
+    }),
+  )
   child.stdin.on('error', () => {})
   if (limits.niceness !== undefined && limits.niceness > 0) giveWay(child.pid, limits.niceness)
   child.unref()

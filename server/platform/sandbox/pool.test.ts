@@ -54,6 +54,19 @@ describe('the number of processes', () => {
     }
   }
 
+  it('grows again after processes could not be started', async () => {
+    let failures = 2
+    sandbox = makeSandbox({
+      processes: 1,
+      startProcess: () => {
+        if (failures === 0) return startQuick()
+        failures -= 1
+        throw new Error('too many open files')
+      },
+    })
+    expect(await one(sandbox)).toMatchObject({ output: 2 })
+  })
+
   it('is one while calls come one after another, and the maximum once a call finds no free process', async () => {
     let count = 0
     sandbox = makeSandbox({

@@ -115,6 +115,16 @@ export function levelsOf(size: number): number[] {
   return [...short, ...Array.from({ length: size - short.length }, () => TOP_LEVEL)]
 }
 
+/** Returns the levels of the missing processes. Processes that are being killed do not count as present. */
+function missingLevels(live: ReadonlyMap<SandboxProcess, number>, size: number): number[] {
+  const there = [...live].filter(([{ usable }]) => usable).map(([, level]) => level)
+  return levelsOf(size).filter((level) => {
+    const place = there.indexOf(level)
+    if (place !== -1) there.splice(place, 1)
+    return place === -1
+  })
+}
+
 export function makeSandbox(options: SandboxOptions = {}): Sandbox {
   const size = options.processes ?? Math.max(3, Math.min(6, availableParallelism()))
   const budgets = makeBudgets()
@@ -131,9 +141,27 @@ export function makeSandbox(options: SandboxOptions = {}): Sandbox {
   const live = new Map<SandboxProcess, number>()
   let closed = false
   let failedStarts = 0
+  const awaitingRestart = new Set<number>()
 
+  const startFailed = (level: number): void => {
+    if (closed) return
+    failedStarts += 1
+    // Refuses the waiting calls instead of letting them wait forever. The next call tries again.
+    if (failedStarts >= 3) queue.turnAway()
+    if (awaitingRestart.has(level)) return
+    awaitingRestart.add(level)
+    setTimeout(() => {
+      awaitingRestart.delete(level)
+      replace(level)
+    }, 500).unref()
+  }
   const start = (level: number): void => {
-    const process = startProcess({ niceness: NICENESS[level]! })
+    let process: SandboxProcess
+    try {
+      process = startProcess({ niceness: NICENESS[level]! })
+    } catch {
+      return startFailed(level)
+    }
     live.set(process, level)
     process.onEnd(() => live.delete(process))
     process.ready.then(
@@ -141,26 +169,11 @@ export function makeSandbox(options: SandboxOptions = {}): Sandbox {
         failedStarts = 0
         queue.offer(process, level)
       },
-      () => {
-        if (closed) return
-        failedStarts += 1
-        // Refuses the waiting calls instead of letting them wait forever. The next call tries again.
-        if (failedStarts >= 3) queue.turnAway()
-        setTimeout(() => replace(level), 500).unref()
-      },
+      () => startFailed(level),
     )
   }
-  /** Returns the levels of the missing processes. Processes that are being killed do not count as present. */
-  const missing = (): number[] => {
-    const there = [...live].filter(([{ usable }]) => usable).map(([, level]) => level)
-    return levelsOf(size).filter((level) => {
-      const place = there.indexOf(level)
-      if (place !== -1) there.splice(place, 1)
-      return place === -1
-    })
-  }
   const replace = (level: number): void => {
-    if (!closed && missing().includes(level)) start(level)
+    if (!closed && missingLevels(live, size).includes(level)) start(level)
   }
   const finish = (process: SandboxProcess, level: number): void => {
     if (closed) return
@@ -177,7 +190,7 @@ export function makeSandbox(options: SandboxOptions = {}): Sandbox {
    */
   const makeRoom = (level: number): void => {
     if (closed) return
-    const levels = missing()
+    const levels = missingLevels(live, size)
     if (levels.length === size) start(levels.find((one) => one >= level)!)
     else if (!queue.hasFree(level)) for (const one of levels) start(one)
   }

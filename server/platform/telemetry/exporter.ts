@@ -5,7 +5,8 @@ import { msUntilNextCheck } from '../periodic-check.ts'
 import { type Attributes, encodeMetrics, encodeTraces, type Metrics, type Span } from './otlp.ts'
 
 // Sends spans and metrics to an OTLP collector over HTTP. Telemetry is dropped rather than delaying anything else: a
-// collector that does not answer costs a bounded number of spans in memory and a line in the log.
+// collector that does not answer costs a bounded number of spans in memory and a line in the log. Spans that the
+// collector refuses permanently are dropped, so that the spans after them are sent.
 
 const FLUSH_EVERY = 2 * SECOND
 const MAX_WAITING = 20_000
@@ -13,6 +14,16 @@ const MAX_BATCH = 2_000
 const MAX_ANSWER = 64 * 1024
 const ANSWER_WITHIN = 10 * SECOND
 const WARN_EVERY = 60 * SECOND
+/** The statuses that the OTLP specification allows to retry. Any other refusal is permanent. */
+const RETRIED = new Set([429, 502, 503, 504])
+
+class Refused extends Error {
+  readonly isPermanent: boolean
+  constructor(status: number) {
+    super(`the collector answered ${status}`)
+    this.isPermanent = !RETRIED.has(status)
+  }
+}
 
 export type ExporterOptions = {
   /** The base URL, without `/v1/traces`. */
@@ -41,7 +52,7 @@ export function makeExporter(options: ExporterOptions) {
       body: new Uint8Array(body),
     })
     await response.arrayBuffer()
-    if (!response.ok) throw new Error(`the collector answered ${response.status}`)
+    if (!response.ok) throw new Refused(response.status)
   }
 
   const complain = (error: unknown): void => {
@@ -55,7 +66,11 @@ export function makeExporter(options: ExporterOptions) {
     try {
       while (waiting.length > 0) {
         const batch = waiting.slice(0, MAX_BATCH)
-        await post('/v1/traces', encodeTraces(resource, batch))
+        await post('/v1/traces', encodeTraces(resource, batch)).catch((error: unknown) => {
+          if (!(error instanceof Refused && error.isPermanent)) throw error
+          dropped += batch.length
+          complain(error)
+        })
         waiting = waiting.slice(batch.length)
       }
       const metrics = options.metrics()

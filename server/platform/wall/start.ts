@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
+import { requireStarted } from '#platform/children/start'
 import type { WallProtocol } from './protocol.ts'
 import { toJavaScript } from './strip-types.ts'
 
@@ -41,7 +42,6 @@ export type WalledChild = {
   socket: string
   /** The folder as the process sees it. */
   code: string
-  remove(): void
 }
 
 const LIMITS: WallLimits = { heapMb: 256, dataMb: 900, cpuSeconds: 300 }
@@ -122,11 +122,13 @@ export function startBehindWall(
         ...[...values, ...SETPRIV, ...node],
       ]
     : ['env', '-i', ...values, ...node]
-  const child = spawn('/bin/sh', ['-c', limits, ...command], {
-    env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' },
-    cwd: inside ? '/' : program.code,
-    stdio: ['pipe', program.answersOnOutput ? 'pipe' : 'ignore', 'pipe', 'pipe'],
-  })
+  const child = requireStarted(
+    spawn('/bin/sh', ['-c', limits, ...command], {
+      env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' },
+      cwd: inside ? '/' : program.code,
+      stdio: ['pipe', program.answersOnOutput ? 'pipe' : 'ignore', 'pipe', 'pipe'],
+    }),
+  )
   const [input, output, errors, fourth] = child.stdio as unknown as [Writable, Readable, Readable, Readable]
   for (const pipe of [input, output, errors, fourth]) pipe?.on('error', () => {})
   child.unref()
@@ -137,6 +139,5 @@ export function startBehindWall(
     errors,
     socket,
     code: at.code,
-    remove: () => rmSync(folder, { recursive: true, force: true }),
   }
 }

@@ -197,7 +197,7 @@ function startChild(
     if (gone) return
     gone = true
     void (egress?.close() ?? Promise.resolve()).finally(() => {
-      started?.remove()
+      rmSync(place.folder, { recursive: true, force: true })
       lines.end()
       for (const listener of listeners.splice(0)) listener()
     })
@@ -214,9 +214,9 @@ function startChild(
       over()
       throw new WallFailure('wall_unavailable', problem)
     }
-    egress = await openEgress(outgoing, place.socket)
+    if (!gone) egress = await openEgress(outgoing, place.socket)
     if (gone) {
-      await egress.close()
+      await egress?.close()
       throw new WallFailure('ended', 'the process was stopped before it started')
     }
     started = startBehindWall(level, program, place)

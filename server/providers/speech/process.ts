@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
+import { requireStarted } from '#platform/children/start'
 import { type Frame, readFrames, writeFrame } from './frames.ts'
 import { ProviderProblem, problemCode } from './problem.ts'
 
@@ -56,17 +57,19 @@ function startChild(
   niceness: number,
   { onFrame, onDeath }: { onFrame(from: Child, frame: Frame): void; onDeath(dead: Child): void },
 ): Child {
-  const process_ = spawn(
-    process.execPath,
-    [
-      '--permission',
-      '--allow-fs-read=*',
-      '--allow-addons',
-      '--disable-warning=SecurityWarning',
-      entry,
-      String(niceness),
-    ],
-    { stdio: ['pipe', 'ignore', 'ignore', 'pipe'], env: {}, windowsHide: true },
+  const process_ = requireStarted(
+    spawn(
+      process.execPath,
+      [
+        '--permission',
+        '--allow-fs-read=*',
+        '--allow-addons',
+        '--disable-warning=SecurityWarning',
+        entry,
+        String(niceness),
+      ],
+      { stdio: ['pipe', 'ignore', 'ignore', 'pipe'], env: {}, windowsHide: true },
+    ),
   )
   const started: Child = { process: process_, input: process_.stdin as Socket, running: new Map() }
   // After a broken pipe the process exits, and the exit handler puts the requests back.
@@ -181,7 +184,13 @@ export const makeAudioProcess = (settings: AudioProcessSettings = {}): AudioProc
   const dispatch = () => {
     while (!closed && queue[0] && mayStart(queue[0])) {
       const request = queue.shift() as Request
-      child ??= start()
+      try {
+        child ??= start()
+      } catch (error) {
+        onFault((error as Error).message)
+        request.reject(new ProviderProblem('provider_unavailable', 'The audio process could not be started.'))
+        continue
+      }
       child.running.set(request.id, request)
       writeFrame(child.input, { ...request.head, id: request.id }, request.body)
       watch(child)

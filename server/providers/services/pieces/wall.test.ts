@@ -1,11 +1,11 @@
 import { createSocket, type Socket as UdpSocket } from 'node:dgram'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { type AddressInfo, createServer as listen } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { JsonObject } from '#model/definition'
 import { makeMask } from '#platform/outgoing/mask'
 import { makeOutgoing, type Outgoing } from '#platform/outgoing/outgoing'
@@ -263,6 +263,9 @@ describe.skipIf(unavailable !== undefined)('the wall', () => {
 })
 
 test('without namespaces the wall runs nothing and reports the reason', async () => {
+  const temporary = mkdtempSync(join(folder, 'temporary-'))
+  vi.stubEnv('TMPDIR', temporary)
+  onTestFinished(() => void vi.unstubAllEnvs())
   const closed = makeWall({ outgoing, level: 'namespaces', processes: 1, unshare: join(folder, 'no-such-program') })
   const call = closed.call({
     workspaceId: 'f',
@@ -275,4 +278,5 @@ test('without namespaces the wall runs nothing and reports the reason', async ()
   await expect(call).rejects.toMatchObject({ code: 'wall_unavailable', sent: false })
   await expect(call).rejects.toThrow('HEDDLE_WALL')
   await closed.close()
+  expect(readdirSync(temporary)).toEqual([])
 })
