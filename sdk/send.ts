@@ -37,19 +37,16 @@ const delayBefore = (attempt: number, retryAfterS: number | null): number => {
   return (retryAfterS ?? 0) * 1000 + backoff * (0.5 + Math.random() / 2)
 }
 
-/**
- * The timeout applies until the headers arrive: a large body may take longer. The signal of the caller also ends the
- * body.
- */
+/** The timeout applies until the headers arrive: a large body may take longer. The signal also stops the body. */
 async function attempt({ url, init, timeoutMs, signal, fetch }: PreparedRequest): Promise<Response> {
-  const ending = new AbortController()
-  if (signal?.aborted) throw signal.reason
-  const timer = timeoutMs > 0 ? setTimeout(() => ending.abort(new TimedOut(timeoutMs)), timeoutMs) : undefined
+  const late = new AbortController()
+  const ending = signal ? AbortSignal.any([signal, late.signal]) : late.signal
+  ending.throwIfAborted()
+  const timer = timeoutMs > 0 ? setTimeout(() => late.abort(new TimedOut(timeoutMs)), timeoutMs) : undefined
   try {
-    return await fetch(url, { ...init, signal: signal ? AbortSignal.any([signal, ending.signal]) : ending.signal })
+    return await fetch(url, { ...init, signal: ending })
   } catch (error) {
-    if (signal?.aborted) throw signal.reason
-    if (ending.signal.aborted) throw ending.signal.reason
+    ending.throwIfAborted()
     throw new ConnectionFailed(error)
   } finally {
     clearTimeout(timer)

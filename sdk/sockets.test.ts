@@ -38,3 +38,31 @@ test('another WebSocket class can be passed', async () => {
   })
   expect(opened).toBe('ws://127.0.0.1/x?after=3 heddle.v1 ticket.t')
 })
+
+test('a socket that the service closes right after opening it is reopened after longer and longer pauses', async () => {
+  vi.useFakeTimers()
+  vi.spyOn(Math, 'random').mockReturnValue(0.5)
+  try {
+    let sockets = 0
+    const Refused = class {
+      onopen = (): void => {}
+      onclose = (_event: { code: number }): void => {}
+      constructor() {
+        sockets += 1
+        queueMicrotask(() => {
+          this.onopen()
+          this.onclose({ code: 1013 })
+        })
+      }
+      close() {}
+    }
+    const watching = watchExecution(client, 'exe_1', { onFrame: () => {}, webSocket: Refused as never })
+    // The pauses are 0.5, 1, 2 and 4 seconds.
+    await vi.advanceTimersByTimeAsync(7_500)
+    expect(sockets).toBe(5)
+    watching.close()
+  } finally {
+    vi.restoreAllMocks()
+    vi.useRealTimers()
+  }
+})

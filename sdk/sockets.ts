@@ -33,6 +33,9 @@ export class NoWebSocket extends Error {
 
 type Ticket = { ticket: string; url: string }
 
+/** A connection that lasted this long, or brought a frame, was accepted. The service refuses a socket after opening it. */
+const STEADY_AFTER = 10_000
+
 /** Closing codes after which a retry is useless: access was withdrawn, or the resource was deleted. */
 const forGood: Record<number, string> = { 4403: 'Your access was withdrawn.', 4404: 'The resource no longer exists.' }
 
@@ -44,6 +47,7 @@ function watch<Shown>(makeTicket: () => Promise<Ticket>, options: WatchOptions<S
   let closed = false
   let socket: WebSocket | undefined
   let attempt = 0
+  let openedAt = Number.POSITIVE_INFINITY
   let timer: ReturnType<typeof setTimeout> | undefined
 
   const again = (): void => {
@@ -61,16 +65,19 @@ function watch<Shown>(makeTicket: () => Promise<Ticket>, options: WatchOptions<S
       if (last !== undefined) address.searchParams.set('after', String(last))
       socket = new Socket!(address, ['heddle.v1', `ticket.${ticket}`])
       socket.onopen = () => {
-        attempt = 0
+        openedAt = Date.now()
         onState?.('live')
       }
       socket.onmessage = ({ data }) => {
         const frame = JSON.parse(String(data)) as Frame
         last = frame.seq
+        attempt = 0
         onFrame(frame as Shown)
       }
       socket.onclose = ({ code }) => {
         const reason = forGood[code]
+        if (Date.now() - openedAt >= STEADY_AFTER) attempt = 0
+        openedAt = Number.POSITIVE_INFINITY
         if (reason === undefined) return again()
         closed = true
         onState?.('ended', reason)
