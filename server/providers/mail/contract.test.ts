@@ -1,4 +1,4 @@
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import PostalMime from 'postal-mime'
 import { SMTPServer } from 'smtp-server'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -115,6 +115,37 @@ describe.each<[string, () => Mail, () => Promise<Received[]>]>([
 })
 
 describe('a mail server', () => {
+  it('that never ends a response fails the mails in progress, and not the mails that wait for them', async () => {
+    let connections = 0
+    const slow = createServer((socket) => {
+      socket.on('error', () => {})
+      connections += 1
+      if (connections > 3) {
+        const answering = connect((server.server.address() as AddressInfo).port, '127.0.0.1')
+        answering.on('error', () => {})
+        socket.pipe(answering).pipe(socket)
+        return
+      }
+      socket.write('220 slow\r\n')
+      socket.once('data', () => {
+        const timer = setInterval(() => socket.write('250-more\r\n'), 20)
+        socket.once('close', () => clearInterval(timer))
+      })
+    })
+    await new Promise<void>((done) => slow.listen(0, '127.0.0.1', done))
+    const { port } = slow.address() as AddressInfo
+    const mail = makeSmtpMail({ url: `smtp://127.0.0.1:${port}`, from: 'a@example.org', timeoutMs: 1_000 })
+    const sent = await Promise.allSettled(
+      Array.from({ length: 6 }, (_, n) => mail.send({ ...message, key: `slow:${n}` })),
+    )
+    expect(sent.map(({ status }) => status)).toEqual([
+      ...Array<string>(3).fill('rejected'),
+      ...Array<string>(3).fill('fulfilled'),
+    ])
+    await mail.close()
+    await new Promise((done) => slow.close(done))
+  })
+
   it('that refuses a recipient is distinguished from a mail server that cannot be reached', async () => {
     await expect(smtp.send({ ...message, to: ['nobody@example.org'] })).rejects.toMatchObject({ code: 'mail_refused' })
     const gone = makeSmtpMail({ url: 'smtp://127.0.0.1:1', from: 'a@example.org', timeoutMs: 2_000 })

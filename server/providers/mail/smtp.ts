@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { createRequire } from 'node:module'
 import { connect, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
+import { makeWorkspaceTurns } from '#platform/workspace-turns'
 import { checkMessage, type Mail, MailFailure } from './index.ts'
 
 const require = createRequire(import.meta.url)
@@ -9,6 +10,7 @@ const require = createRequire(import.meta.url)
 export type SmtpOptions = { url: string; from: string; timeoutMs?: number }
 
 const MAX_RESPONSE = 64 * 1024
+const CONNECTIONS = 3
 /** The timeout of a whole mail, as a multiple of the timeout of a single step. */
 const SEND_WITHIN = 3
 
@@ -20,7 +22,7 @@ export function makeSmtpMail({ url, from, timeoutMs = 20_000 }: SmtpOptions): Ma
     {
       url,
       pool: true,
-      maxConnections: 3,
+      maxConnections: CONNECTIONS,
       connectionTimeout: timeoutMs,
       greetingTimeout: timeoutMs,
       socketTimeout: timeoutMs,
@@ -28,6 +30,8 @@ export function makeSmtpMail({ url, from, timeoutMs = 20_000 }: SmtpOptions): Ma
     },
     { from, disableFileAccess: true, disableUrlAccess: true },
   )
+  /** The time of a mail starts when it gets a connection. The workspaces take turns. */
+  const inTurn = makeWorkspaceTurns({ atOnce: CONNECTIONS, perWorkspace: CONNECTIONS })
   const sockets = new Set<Socket>()
   transport.getSocket = (server, callback) => {
     const socket = dial(server, timeoutMs)
@@ -59,7 +63,7 @@ export function makeSmtpMail({ url, from, timeoutMs = 20_000 }: SmtpOptions): Ma
       const message = checkMessage(unchecked)
       const id = createHash('sha256').update(message.key).digest('hex').slice(0, 40)
       try {
-        const sending = transport.sendMail({
+        const mail = {
           to: message.to,
           subject: message.subject,
           text: message.text,
@@ -77,8 +81,8 @@ export function makeSmtpMail({ url, from, timeoutMs = 20_000 }: SmtpOptions): Ma
             headers: { 'Auto-Submitted': 'auto-replied' },
           }),
           messageId: `<${id}@heddle>`,
-        })
-        const sent = await inTime(sending)
+        }
+        const sent = await inTurn(message.workspaceId ?? '', () => inTime(transport.sendMail(mail)))
         return {
           mail_id: sent.messageId,
           provider: 'smtp',
