@@ -240,6 +240,26 @@ describe('a destination', () => {
     await service.sql('delete from plans where plan_id = $1', [plan])
   })
 
+  test('ends a test whose caller leaves before the receiver answers', async () => {
+    const { path, destination_id } = await make(world.member)
+    receiver.answer = () => {}
+    const leaving = new AbortController()
+    const left = fetch(`${service.base}/api/event-destinations/${destination_id}/test`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${world.member.key}` },
+      signal: leaving.signal,
+    }).catch(() => 'left')
+    await arrived(path, 'destination.test')
+    leaving.abort()
+    expect(await left).toBe('left')
+    const ended = await until(async () => {
+      const [delivery] = await deliveries(world.member, destination_id)
+      return delivery.status === 'failed' ? delivery : undefined
+    }, 'the end of the test')
+    expect(ended.problem).toBe('the test was stopped before the receiver answered')
+    expect((await get(world.member, destination_id)).pending).toBe(0)
+  })
+
   test('can be tested at once, with any answer of the receiver', async () => {
     const { path, secret, destination_id } = await make(world.member)
     const test = () => world.member.call('POST', `/api/event-destinations/${destination_id}/test`)
