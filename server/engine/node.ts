@@ -1,5 +1,6 @@
 import type { ExecutionError, Json, JsonObject } from '#model/definition'
 import type { Effect, NodeDescriptor } from '#model/node'
+import { toStorableText } from '#model/storable'
 import type { Logger } from '#platform/log'
 import type { CallBounds } from './agents/call-bounds.ts'
 
@@ -84,7 +85,8 @@ export class NodeFailure extends Error {
       retryAfterS?: number | undefined
     } = {},
   ) {
-    super(message)
+    // The message may quote any text of another server, and it is stored in more places than the journal.
+    super(toStorableText(message))
     this.code = code
     this.details = options.details
     this.retryable = options.retryable ?? true

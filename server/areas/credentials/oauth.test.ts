@@ -289,9 +289,11 @@ describe('a token', () => {
     server.forgetEverything()
     await expire()
     let asked = 0
-    server.beforeToken = async () => {
+    server.beforeToken = async (_request, response) => {
       asked += 1
-      return true
+      const refusal = { error: 'invalid_grant', error_description: 'gone\0' }
+      response.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify(refusal))
+      return false
     }
     const answers = await Promise.all(Array.from({ length: 10 }, () => call(id)))
     for (const { body: outcome } of answers)
@@ -310,6 +312,7 @@ describe('a token', () => {
     })
     const ended = await browser.call('GET', `/api/workflows/executions/${run.body.execution_id}`)
     expect(ended.body.nodes[0].error.code).toBe('credential_needs_reconnect')
+    server.beforeToken = async () => true
     await comeBack(await visit(await begin(id)))
     expect([await stateOf(id), (await getJob(asPerson, job.body.job_id)).status]).toEqual(['ready', 'idle'])
   })

@@ -1,4 +1,5 @@
 import type { JsonObject } from '#model/definition'
+import { toStorableText } from '#model/storable'
 import { SECOND } from '#platform/clock'
 import type { OutgoingCredential } from '#platform/outgoing/credential'
 import { OutgoingFailure } from '#platform/outgoing/failure'
@@ -89,7 +90,7 @@ export async function requestTokens(
   const code = [body.error, body.status].find((part) => typeof part === 'string')
   const text = [body.error_description, body.message].find((part) => typeof part === 'string')
   const said = [code, text].filter((part) => part !== undefined).join(': ')
-  const words = masked.text(said === '' ? `status ${answer.status}` : said).slice(0, 300)
+  const words = toStorableText(masked.text(said === '' ? `status ${answer.status}` : said), 300)
   if (code !== undefined && FINAL.has(code.toLowerCase())) throw new GrantRefused(words)
   throw new OutgoingFailure('credential_refresh_failed', `the token address of "${name}" gave no token (${words})`)
 }

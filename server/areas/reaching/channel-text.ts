@@ -1,11 +1,12 @@
 import type { GateOrQuestion } from '#areas/approvals/gate-or-question'
 import type { Json } from '#model/definition'
 import { isObject } from '#model/json'
+import { toStorableText } from '#model/storable'
 import type { MailWords } from '#platform/mail-language'
 import { shownOf } from './mail-text.ts'
 
 // The message about a gate, a question or a notice in a channel. Tenants wrote everything in it except the addresses,
-// so vendors are sent plain text.
+// so vendors are sent plain text. No text is cut through a surrogate pair, because vendors refuse such a message.
 
 /**
  * The maximum length of the payload. With title and address, the message stays under the smallest limit of the vendors.
@@ -65,16 +66,16 @@ export function channelTextOf(parts: {
   const choices = matter && parts.mayPress ? choicesOf(matter, shown.isWhole, words) : []
   const hash = matter?.kind === 'approval' ? say('Content: sha256 {0}', [matter.sha256]) : ''
   const lines = [
-    notice(parts.title).slice(0, MAX_TITLE),
-    parts.body === null ? '' : notice(parts.body).slice(0, MAX_BODY),
+    toStorableText(notice(parts.title), MAX_TITLE),
+    parts.body === null ? '' : toStorableText(notice(parts.body), MAX_BODY),
     shown.text,
     hash,
     matter && choices.length === 0 ? say('Answer in the console: {0}', [parts.consoleUrl]) : parts.consoleUrl,
-    say('Workspace: {0}', [parts.workspace.slice(0, 100)]),
+    say('Workspace: {0}', [toStorableText(parts.workspace, 100)]),
   ]
   return { text: lines.filter((line) => line !== '').join('\n\n'), choices }
 }
 
 /** Returns the text that replaces the buttons after the gate or question is closed or this person has answered. */
 export const settledText = (title: string, outcome: string, { notice }: MailWords): string =>
-  `${notice(title).slice(0, MAX_TITLE)}\n\n${notice(outcome).slice(0, MAX_BODY)}`
+  `${toStorableText(notice(title), MAX_TITLE)}\n\n${toStorableText(notice(outcome), MAX_BODY)}`

@@ -1,4 +1,5 @@
 import type { GateOrQuestion } from '#areas/approvals/gate-or-question'
+import { toStorableText } from '#model/storable'
 import type { MailWords } from '#platform/mail-language'
 
 // The mail about a gate, a question or a notice. Tenants wrote everything in it except the addresses.
@@ -28,7 +29,7 @@ const escapeHtml = (text: string): string =>
 export function shownOf({ payload, kind }: GateOrQuestion, most = MAX_SHOWN): { text: string; isWhole: boolean } {
   if (kind === 'clarification' || payload === null) return { text: '', isWhole: true }
   const text = typeof payload === 'string' ? payload : JSON.stringify(payload, null, 2)
-  return text.length <= most ? { text, isWhole: true } : { text: `${text.slice(0, most)}…`, isWhole: false }
+  return text.length <= most ? { text, isWhole: true } : { text: `${toStorableText(text, most)}…`, isWhole: false }
 }
 
 type Button = { label: string; url: string }
@@ -76,5 +77,5 @@ ${buttons.map(({ label, url }) => `<a href="${escapeHtml(url)}" style="display:i
 <p style="color:#71717a;font-size:.85em">${escapeHtml(until)}</p>
 <p style="color:#71717a;font-size:.85em">${escapeHtml(workspace)} · <a href="${escapeHtml(consoleUrl)}">${escapeHtml(say('Open in the console'))}</a> · <a href="${escapeHtml(preferencesUrl)}">${escapeHtml(say('Mail settings'))}</a></p>
 </body></html>`
-  return { subject: oneLine(title).slice(0, 300), text, html }
+  return { subject: toStorableText(oneLine(title), 300), text, html }
 }

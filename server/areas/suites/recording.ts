@@ -11,6 +11,7 @@ import type { JsonObject } from '#model/definition'
 import { withoutDeferred } from '#model/expressions'
 import { isActing } from '#model/node-access'
 import { jsonSize } from '#model/size'
+import { toStorableText } from '#model/storable'
 import type { Database } from '#platform/db/pool'
 import { isProblem } from '#platform/errors'
 import { fromWire } from '#platform/ids'
@@ -61,7 +62,7 @@ function recordKind(kind: NodeKind, db: Database): NodeKind {
         if (error instanceof NodeFailure && error.code !== 'aborted') {
           const { code, message } = error
           const parts = { port: null, usage: null, durationMs: performance.now() - began }
-          await put(call, suiteId, { error: { code, message: message.slice(0, 2_000) }, ...parts })
+          await put(call, suiteId, { error: { code, message: toStorableText(message, 2_000) }, ...parts })
         }
         throw error
       }

@@ -26,7 +26,7 @@ const itemsAsRss = () =>
 beforeAll(async () => {
   vendor = createServer((request, response) => {
     if (request.url === '/feed') {
-      response.writeHead(status, { 'content-type': 'application/rss+xml' }).end(status === 200 ? feed() : 'down')
+      response.writeHead(status, { 'content-type': 'application/rss+xml' }).end(status === 200 ? feed() : 'down\0')
       return
     }
     tokens.push(String(request.headers['private-token']))

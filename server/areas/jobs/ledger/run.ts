@@ -1,5 +1,6 @@
 import type { DatasetUse } from '#areas/datasets/use'
 import type { Json } from '#model/definition'
+import { toStorableText } from '#model/storable'
 import { SECOND } from '#platform/clock'
 import type { Tx } from '#platform/db/pool'
 import { isProblem } from '#platform/errors'
@@ -182,7 +183,7 @@ async function conclude(options: RunnerOptions, run: runs.Run, lease: runs.Lease
 /** Converts an error to the reason that people see. The code is `code`, unless the problem has a more specific one. */
 function reasonOf(error: unknown, code: string): RunError {
   if (isProblem(error)) return { code: error.code === 'probe_failed' ? code : error.code, message: error.message }
-  return { code, message: (error as Error).message.slice(0, 500) }
+  return { code, message: toStorableText((error as Error).message, 500) }
 }
 
 async function endRun(tx: Tx, datasets: DatasetUse, run: runs.Run, lease: runs.Lease, end: End): Promise<void> {
