@@ -4,7 +4,7 @@ import { describeDeprecation } from '../deprecation.ts'
 import { isResource } from '../render.ts'
 import type { AnyRoute } from '../route.ts'
 import { definitionComponents } from './definition.ts'
-import { describeFields, undescribed } from './fields.ts'
+import { describeFields, undescribed, unusedDescriptions } from './fields.ts'
 import { parameterComponents, parametersOf, requestBodyOf } from './requests.ts'
 import { headerComponents, problemSchema, refusalComponents, responsesOf } from './responses.ts'
 import type { Components, Schema } from './schemas.ts'
@@ -110,7 +110,7 @@ type Operation = {
   responses: Record<string, { content?: Record<string, { example?: unknown }> }>
 }
 
-/** Returns what the document lacks: fields without a description, JSON without an example. */
+/** Returns what the document lacks: fields without a description, JSON without an example, descriptions without a field. */
 export function gapsOf(document: Schema): string[] {
   const { paths, components } = document as {
     paths: Record<string, Record<string, Operation>>
@@ -136,5 +136,6 @@ export function gapsOf(document: Schema): string[] {
   return [
     ...[...fields].map((field) => `${field}: describe it (.describe(), or server/platform/http/openapi/fields-*.ts)`),
     ...missing,
+    ...unusedDescriptions(document).map((name) => `${name}: no field has this description (fields-*.ts); remove it`),
   ]
 }

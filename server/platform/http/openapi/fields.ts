@@ -9,6 +9,12 @@ type Schema = Record<string, unknown>
 
 const fields: Record<string, string> = { ...peopleFields, ...workflowFields, ...dataFields }
 
+/** Returns the names whose description the document does not contain: the field is gone, or has its own description. */
+export function unusedDescriptions(document: Schema): string[] {
+  const printed = JSON.stringify(document)
+  return Object.keys(fields).filter((name) => !printed.includes(`"description":${JSON.stringify(fields[name])}`))
+}
+
 /** Name endings that determine the description. */
 const endings: [ending: RegExp, describe: (rest: string) => string][] = [
   [/_ids$/, (rest) => `The ids of the ${rest}s`],
