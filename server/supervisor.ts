@@ -98,7 +98,8 @@ export async function supervise(config: Config): Promise<void> {
       if (!(await next.ready) || stopping) {
         log.error({ process: index }, 'the new process did not start; the old process keeps running')
         await end(next)
-        break
+        restarting = false
+        return
       }
       // Not necessarily the process from the start of the loop: it may have died and been replaced in the meantime.
       const old = members.get(index)!

@@ -29,7 +29,7 @@ const MAX_WAIT_S = 900
 
 export type Taken = { workspace_id: string; message_id: string }
 
-/** A message with its gate or question, read when the message is sent. `door` is the channel to which it is sent. */
+/** A message with its gate or question, read when the message is sent. */
 export type Ready = {
   message: store.Addressed
   matter: GateOrQuestion | undefined

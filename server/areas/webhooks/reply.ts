@@ -107,15 +107,17 @@ async function watch(
     const off = engine.onAppended((ids) => {
       if (ids.includes(executionId) || ids.includes('*')) resolve()
     })
+    const leave = (): void => resolve()
     let timer: NodeJS.Timeout | undefined
     try {
       const reply = await look()
       const left = until - performance.now()
       if (reply || left <= 0 || signal.aborted) return reply
       timer = setTimeout(resolve, Math.min(left, SECOND))
-      signal.addEventListener('abort', () => resolve(), { once: true })
+      signal.addEventListener('abort', leave, { once: true })
       await promise
     } finally {
+      signal.removeEventListener('abort', leave)
       clearTimeout(timer)
       off()
     }

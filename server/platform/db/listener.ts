@@ -57,7 +57,12 @@ export function makeListener(options: { url: string; log: Logger; received(chann
     asking.unref()
     client.on('error', lost).on('end', lost)
     client.on('end', () => clearInterval(asking))
-    if (channels.size > 0) await query([...channels.keys()].map(listenStatement).join(';'))
+    if (channels.size > 0)
+      await query([...channels.keys()].map(listenStatement).join(';')).catch((error: Error) => {
+        // Otherwise this connection would stay open next to the one that replaces it.
+        destroyConnection(client, error)
+        throw error
+      })
     return { client, query }
   }
 

@@ -31,7 +31,7 @@ export type RateLimiter = {
    * than sequential ones.
    */
   hold(limit: Limit, key: string): Promise<HeldToken>
-  /** Calls `tell` for every token that is taken. A negative number means that tokens are given back. */
+  /** Calls `report` for every token that is taken. A negative number means that tokens are given back. */
   onSpent(report: (bucket: string, tokens: number) => void): void
   /**
    * Counts tokens that other processes took. Together they may have taken more than available; the bucket then stays

@@ -53,7 +53,7 @@ export function makeEndWaiter(engine: Pick<Engine, 'onAppended' | 'onEnded'>, he
       offElsewhere()
       offHere()
     },
-    /** Sleeps at least one MOMENT. */
+    /** Sleeps at least GATHER_MS, and at most `longest` milliseconds. */
     async wait(longest: number): Promise<void> {
       await new Promise((resolve) => setTimeout(resolve, GATHER_MS))
       if (!called && longest > GATHER_MS) await sleep(longest - GATHER_MS)
