@@ -7,6 +7,9 @@ const short = new Intl.NumberFormat(language, { notation: 'compact', maximumFrac
 const tenths = new Intl.NumberFormat(language, { minimumFractionDigits: 1, maximumFractionDigits: 1 })
 export const formatTenths = (value: number): string => (Number.isInteger(value) ? whole : tenths).format(value)
 
+/** Returns the text with a capital first letter. */
+export const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+
 export const formatNumber = (value: number): string => whole.format(value)
 /** Formats 250,000 and 3.4M, for places where the exact number is not useful. */
 export const formatShort = (value: number): string => (value < 1_000_000 ? whole.format(value) : short.format(value))

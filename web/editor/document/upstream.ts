@@ -5,6 +5,7 @@ import type { Execution } from '#sdk/types.generated'
 import type { KindTable } from '../kinds.ts'
 import { type Doc, type GraphPath, graphAt, titleOf } from './document.ts'
 import { makeShapes } from './shapes.ts'
+import { isLarge } from './value.ts'
 
 // The data that a value at one place may reference: the input, the outputs of earlier nodes, the item of a map, the
 // state of a loop.
@@ -141,7 +142,7 @@ const typesAround = (doc: Doc, path: GraphPath): string[] =>
 /** Returns the output of a node; a large output is only an address, which is no sample. */
 function outputOf(last: Execution | null, id: string): Json | undefined {
   const output = last?.nodes.find((node) => node.node_id === id)?.output as Json | undefined
-  return isObject(output) && Object.hasOwn(output, '$blob') ? undefined : output
+  return isLarge(output) ? undefined : output
 }
 
 /** Returns the first item of the outermost map if its items are a plain reference; computed items have no sample. */

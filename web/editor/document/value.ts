@@ -25,3 +25,6 @@ export const further = (reference: string, key: string | number): string => {
 /** Converts a reference to CEL, where `-` would subtract and a key may be absent. */
 export const asCel = (reference: string): string =>
   reference.replace(/\.([A-Za-z0-9_$]*[-$][A-Za-z0-9_$-]*)/g, (_, name: string) => `[${JSON.stringify(name)}]`)
+
+/** Checks whether data is stored as a blob, so that an execution contains only a reference to it. */
+export const isLarge = (data: unknown): boolean => isObject(data) && Object.hasOwn(data, '$blob')

@@ -1,4 +1,4 @@
-import { isObject } from '#model/json'
+import { isLarge } from '#web/editor/document/value.ts'
 import { StatusBadge } from '#web/ui/badge.tsx'
 import { JsonView } from '#web/ui/json-view.tsx'
 import { translateMessage } from '#web/words/messages.ts'
@@ -115,9 +115,7 @@ function ResultSection() {
       <JsonView label="Run input" value={execution.input} />
       {execution.status === 'succeeded' && (
         <>
-          <p className="mt-3 mb-1 text-xs text-ink-3">
-            Output{isObject(execution.results) && Object.hasOwn(execution.results, '$blob') ? ' (large)' : ''}
-          </p>
+          <p className="mt-3 mb-1 text-xs text-ink-3">Output{isLarge(execution.results) ? ' (large)' : ''}</p>
           <JsonView label="Run output" value={execution.results} />
         </>
       )}

@@ -14,6 +14,7 @@ import type { Workflow } from '#sdk/types.generated'
 import { useApi, useList } from '#web/api.ts'
 import { useTriggerNames } from '#web/features/services/use-trigger-names.ts'
 import { scheduleInWords } from '#web/features/workflows/schedule-words.ts'
+import { capitalize } from '#web/ui/format.ts'
 import { t } from '#web/words/language.ts'
 
 export type StartKind = 'hand' | 'schedule' | 'webhook' | 'event' | 'service' | 'form' | 'chat' | 'job' | 'workflow'
@@ -29,8 +30,6 @@ export type Start = {
   detail: string
   off: boolean
 }
-
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
 /** Returns all triggers of the workflow; a list that this user may not read counts as empty. */
 export function useStarts(workflow: Workflow, isWanted = true): Start[] {
@@ -56,7 +55,7 @@ export function useStarts(workflow: Workflow, isWanted = true): Start[] {
         'schedule',
         schedule.schedule_id,
         CalendarClock,
-        [t('Schedule'), capital(scheduleInWords(schedule))],
+        [t('Schedule'), capitalize(scheduleInWords(schedule))],
         !schedule.enabled,
       ),
     ),

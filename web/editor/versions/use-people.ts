@@ -1,13 +1,13 @@
-import { useApi } from '#web/api.ts'
+import { usePeople as usePeopleHere } from '#web/people.tsx'
 import { useMe } from '#web/session.tsx'
 import { t } from '#web/words/language.ts'
 
 /** Returns a function that gives the name of a person in this workspace. */
 export function usePeople(): (userId: string | null) => string {
-  const { workspace, user } = useMe()
-  const { data } = useApi('listWorkspaceMembers', { workspace_id: workspace!.workspace_id, limit: 100 })
+  const { user } = useMe()
+  const { list } = usePeopleHere()
   return (userId) => {
     if (userId === user.user_id) return t('You')
-    return data?.items.find((member) => member.user_id === userId)?.name ?? t('Someone')
+    return list.find((member) => member.user_id === userId)?.name ?? t('Someone')
   }
 }

@@ -5,6 +5,7 @@ import { useChange, useList } from '#web/api.ts'
 import { useRole } from '#web/session.tsx'
 import { Badge } from '#web/ui/badge.tsx'
 import { Button } from '#web/ui/button.tsx'
+import { capitalize } from '#web/ui/format.ts'
 import { MenuItem } from '#web/ui/menu.tsx'
 import { Card } from '#web/ui/page.tsx'
 import { menuColumn, RowMenu } from '#web/ui/row-menu.tsx'
@@ -13,8 +14,6 @@ import { Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { AddCard, CardForm } from './add-card.tsx'
 import { BillingShell } from './billing-page.tsx'
-
-const brandName = (brand: string): string => brand.charAt(0).toUpperCase() + brand.slice(1)
 
 export function CardsPage() {
   const { isOwner } = useRole()
@@ -52,7 +51,7 @@ export function CardsPage() {
                 header: 'Card',
                 cell: (row) => (
                   <span className="flex items-center gap-2 font-medium">
-                    {brandName(row.brand)} ending in {row.last4}
+                    {capitalize(row.brand)} ending in {row.last4}
                     {row.default && <Badge tone="accent">Default</Badge>}
                   </span>
                 ),
@@ -84,7 +83,7 @@ function CardMenu({ card }: { card: PaymentMethod }) {
   })
   return (
     <RowMenu
-      name={`${brandName(card.brand)} ${last4}`}
+      name={`${capitalize(card.brand)} ${last4}`}
       removal={{
         title: `Delete the card ending in ${last4}?`,
         consequence: card.default

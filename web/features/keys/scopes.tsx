@@ -1,6 +1,7 @@
 import { useState } from 'react'
 import { areasOfScopes, type ScopeVerb, scopeVerbs } from '#model/scopes'
 import { Checkbox, Field, Select } from '#web/ui/field.tsx'
+import { capitalize } from '#web/ui/format.ts'
 import { t } from '#web/words/language.ts'
 
 const presets: Record<string, string[] | null> = {
@@ -11,7 +12,7 @@ const presets: Record<string, string[] | null> = {
 }
 
 const verbWords: Record<ScopeVerb, string> = { read: 'Read', run: 'Run', write: 'Write', admin: 'Admin' }
-const areaLabel = (area: string): string => area.charAt(0).toUpperCase() + area.slice(1).replaceAll('-', ' ')
+const areaLabel = (area: string): string => capitalize(area).replaceAll('-', ' ')
 
 /** Describes the scopes of a key. */
 export const scopesInWords = (scopes: readonly string[] | null): string => {

@@ -1,9 +1,9 @@
 import { useNavigate } from '@tanstack/react-router'
 import { Bug, FileCheck2 } from 'lucide-react'
 import { useState } from 'react'
-import { isObject } from '#model/json'
 import type { Execution } from '#sdk/types.generated'
 import { api } from '#web/api.ts'
+import { isLarge } from '#web/editor/document/value.ts'
 import { keepPins } from '#web/editor/run/pins.ts'
 import { keepSample } from '#web/editor/run/sample.ts'
 import { Button } from '#web/ui/button.tsx'
@@ -17,8 +17,6 @@ export const pinsOf = (execution: Pick<Execution, 'nodes'>): Record<string, unkn
       .filter(({ status, output }) => status === 'succeeded' && output !== undefined && !isLarge(output))
       .map(({ node_id, output }) => [node_id, output]),
   )
-
-const isLarge = (output: unknown): boolean => isObject(output) && Object.hasOwn(output, '$blob')
 
 /**
  * Opens the editor with the data of this execution: its input is the sample, and the outputs of its steps are pinned.

@@ -1,13 +1,11 @@
 import { useEffect, useMemo, useState } from 'react'
 import type { Definition, Json } from '#model/definition'
 import type { Scope } from '#model/expressions'
-import { isObject } from '#model/json'
 import type { Execution } from '#sdk/types.generated'
 import { edgesTaken } from '#web/editor/canvas/edges-taken.ts'
 import { type Check, loadCheck } from '#web/editor/check/load.ts'
 import { type KeyedEdge, readDoc } from '#web/editor/document/document.ts'
-
-const isLarge = (output: unknown): boolean => isObject(output) && Object.hasOwn(output, '$blob')
+import { isLarge } from '#web/editor/document/value.ts'
 
 /**
  * Returns the data that an edge's condition read: the nodes that had ended when its source ended. Undefined if the data

@@ -1,4 +1,5 @@
 import type { Workflow } from '#sdk/types.generated'
+import { capitalize } from '#web/ui/format.ts'
 import { t } from '#web/words/language.ts'
 
 /** The filters of the list; they are in the address, so that a view can be linked to and saved. */
@@ -46,7 +47,7 @@ export function startsInWords({ activity, kind }: Pick<Workflow, 'activity' | 'k
   if (kind === 'system') return t('By hand')
   if (!activity) return '–'
   const said = activity.starts.map((start) => words[start] ?? start).join(', ') || t('by hand')
-  return said.charAt(0).toUpperCase() + said.slice(1)
+  return capitalize(said)
 }
 
 export const tagsIn = (text: string): string[] => [
