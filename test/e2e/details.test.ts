@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { eventually, noBrowser, useSite } from '#test/harness/site'
+import { eventually, navigateTo, noBrowser, useSite } from '#test/harness/site'
 
 // Small problems that users met.
 
@@ -85,5 +85,58 @@ describe.skipIf(noBrowser)('details of the console', () => {
     await preview.getByText('Köln; Deutz').waitFor()
     await page.getByRole('button', { name: 'Notifications' }).click()
     await page.getByText('No notifications yet.').waitFor()
+  })
+
+  it('the page of an object that does not exist has a title and the way back to the list', async () => {
+    const { page } = await site().signUp('Ada')
+    await page.goto('/')
+    const none = '01kf0000000000000000000000'
+    for (const [path, title, list] of [
+      [`/suites/suite_${none}`, 'Suite', 'Suites'],
+      [`/teams/team_${none}`, 'Team', 'Teams'],
+      [`/companies/co_${none}`, 'Company', 'Companies and workspaces'],
+      [`/workspaces/ws_${none}`, 'Workspace', 'Companies and workspaces'],
+      [`/knowledge/kb_${none}`, 'Knowledge base', 'Knowledge'],
+      [`/knowledge/kb_${none}/documents/kdoc_${none}`, 'Document', 'Knowledge'],
+      [`/credentials/cred_${none}`, 'Credential', 'Credentials'],
+      [`/destinations/dest_${none}`, 'Event destination', 'Event destinations'],
+      [`/channels/chan_${none}`, 'Channel', 'Channels'],
+      [`/connections/conn_${none}`, 'Connection', 'Connections'],
+    ] as const) {
+      await navigateTo(page, path)
+      await page.getByText('It was deleted, belongs to another workspace').waitFor()
+      await page.getByRole('heading', { level: 1, name: title }).waitFor()
+      await page
+        .getByRole('navigation', { name: 'Breadcrumb' })
+        .getByRole('link', { name: list, exact: true })
+        .waitFor()
+      expect(await page.title()).toBe(`${title} · Heddle`)
+    }
+  })
+
+  it('what is typed into the settings of a channel stays when the channel is switched off', async () => {
+    const ada = await site().signUp('Ada')
+    const { page } = ada
+    const { template_id } = await site().call(ada, 'POST', '/api/templates', { name: 'Desk' })
+    const { config_id } = await site().call(ada, 'POST', '/api/gateway/channels', {
+      channel: 'webhook',
+      name: 'Shop',
+      external_id: 'https://shop.example.com/in',
+      template_id,
+      credentials: { signing_secret: 'a secret of the shop' },
+      enabled: true,
+    })
+    await page.goto(`/channels/${config_id}`)
+    await page.getByLabel('Name').fill('Shop in Lyon')
+    await page.getByRole('switch', { name: 'On' }).click()
+    await page.getByText('The channel is off').waitFor()
+    await page.getByText('Off', { exact: true }).waitFor()
+    expect(await page.getByLabel('Name').inputValue()).toBe('Shop in Lyon')
+    const save = page.getByRole('button', { name: 'Save' })
+    await save.click()
+    await page.getByRole('heading', { level: 1, name: 'Shop in Lyon' }).waitFor()
+    expect(await save.evaluate((button) => button === document.activeElement)).toBe(true)
+    const saved = await site().call(ada, 'GET', `/api/gateway/channels/${config_id}`)
+    expect(saved).toMatchObject({ name: 'Shop in Lyon', enabled: false, external_id: 'https://shop.example.com/in' })
   })
 })

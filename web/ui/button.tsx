@@ -24,14 +24,19 @@ export const buttonClass = (look: ButtonVariant = 'secondary', size: Size = 'med
 type Own = { look?: ButtonVariant; size?: Size; icon?: LucideIcon; children?: ReactNode }
 export type ButtonProps = Own & { pending?: boolean } & ComponentProps<'button'>
 
+/**
+ * A pending button does nothing, but it is not disabled: the browser takes the focus from a disabled button, and a
+ * keyboard would start again at the top of the page.
+ */
 export function Button({ look, size, icon: Icon, pending = false, children, className, ...rest }: ButtonProps) {
   const Shown = pending ? LoaderCircle : Icon
   return (
     <button
       type="button"
       {...rest}
-      disabled={rest.disabled || pending}
+      aria-disabled={pending || undefined}
       aria-busy={pending || undefined}
+      onClick={pending ? (event) => event.preventDefault() : rest.onClick}
       className={cx(buttonClass(look, size), className)}
     >
       {Shown && <Shown aria-hidden className={cx('size-4', pending && 'animate-spin')} />}

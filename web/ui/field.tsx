@@ -8,6 +8,7 @@ import { HeddleProblem } from '#sdk/problems'
 import { translateMessage } from '#web/words/messages.ts'
 import { Button, type ButtonVariant } from './button.tsx'
 import { cx } from './cx.ts'
+import { capitalize } from './format.ts'
 import { messageOf } from './messages.ts'
 
 // A form shows the service's errors in place: `errors[].path` at the field of that name, the rest above the button.
@@ -33,6 +34,7 @@ export function Form<Values extends Record<string, unknown>>(props: FormProps<Va
     message: null,
   })
   const submit = async (values: Values): Promise<void> => {
+    if (pending) return
     setPending(true)
     setProblem({ errors: {}, message: null })
     try {
@@ -82,7 +84,7 @@ function refusalOf(
   for (const { path, message: given } of error.errors) {
     const message = translateMessage(given)
     const name = path.split('/')[1] ?? ''
-    if (name in values) errors[name] ??= message.charAt(0).toUpperCase() + message.slice(1)
+    if (name in values) errors[name] ??= capitalize(message)
     else elsewhere.push(path === '' ? message : `${path.slice(1)}: ${message}`)
   }
   const placed = Object.keys(errors).length > 0 && elsewhere.length === 0

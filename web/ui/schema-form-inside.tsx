@@ -63,6 +63,7 @@ export function SchemaFormInside(props: SchemaFormProps) {
   const [asJson, setAsJson] = useState(false)
 
   const send = async (answer: unknown): Promise<void> => {
+    if (pending) return
     setPending(true)
     setRefused(null)
     try {
@@ -111,7 +112,7 @@ export function SchemaFormInside(props: SchemaFormProps) {
       templates={templates}
       widgets={widgets}
       formData={value}
-      disabled={disabled || pending}
+      disabled={disabled}
       showErrorList={false}
       noHtml5Validate
       focusOnFirstError

@@ -1,6 +1,7 @@
 import { Toast as Base } from '@base-ui/react/toast'
 import { CircleAlert, CircleCheck, Info, X } from 'lucide-react'
 import { useEffect } from 'react'
+import { t } from '#web/words/language.ts'
 import { IconButton } from './button.tsx'
 import { connectToaster, type ToastMessage } from './toast.tsx'
 
@@ -48,7 +49,10 @@ export function Toaster() {
   return (
     <Base.Provider toastManager={manager} limit={4}>
       <Base.Portal>
-        <Base.Viewport className="fixed right-4 bottom-4 z-60 flex w-[min(24rem,calc(100vw-2rem))] flex-col gap-2">
+        <Base.Viewport
+          aria-label={t('Notifications')}
+          className="fixed right-4 bottom-4 z-60 flex w-[min(24rem,calc(100vw-2rem))] flex-col gap-2"
+        >
           <List />
         </Base.Viewport>
       </Base.Portal>

@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { FUNCTION_HELP } from '#model/cel-help-table'
+import { eventTypes } from '#model/event-types'
 import { mailTexts } from '#model/mail-texts'
 import { composedTexts, noticeTexts, phraseTexts } from '#model/notice-texts'
 import { notificationKinds } from '#model/notification-kinds'
@@ -9,7 +10,7 @@ import { recipes } from '#web/features/workflows/gallery/recipes.ts'
 import { changeOffered } from '#web/features/workflows/gallery/texts.ts'
 import { blank, starters } from '#web/features/workflows/starters.ts'
 import { textsIn } from './find-texts.ts'
-import { checkTexts, expressionTexts, libraryTexts, problemTexts, runTexts } from './service-texts.ts'
+import { checkTexts, expressionTexts, libraryTexts, problemTexts, runTexts, stepTexts } from './service-texts.ts'
 
 // Collects the texts that the console shows, and checks whether every language has them: the texts in its sources, of
 // the kinds of nodes, of the workflows that it offers, of the built-in services with their actions and arguments, of
@@ -20,6 +21,7 @@ const web = join(import.meta.dirname, '..')
 const textsOfModel = [
   ...notificationKinds.map(({ title }) => title),
   ...mailTexts,
+  ...Object.values(eventTypes).map(inConsoleWords),
   ...FUNCTION_HELP.flatMap(({ group, functions }) => [group, ...functions.map(({ does }) => does)]),
 ]
 
@@ -35,7 +37,17 @@ function textsOfOffered(): string[] {
 
 const textsOfService = [
   '(at character {0})',
-  ...[problemTexts, runTexts, checkTexts, expressionTexts, libraryTexts, noticeTexts, composedTexts, phraseTexts]
+  ...[
+    problemTexts,
+    runTexts,
+    stepTexts,
+    checkTexts,
+    expressionTexts,
+    libraryTexts,
+    noticeTexts,
+    composedTexts,
+    phraseTexts,
+  ]
     .flat()
     .map(inConsoleWords),
 ]

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { composedTexts, noticeTexts, phraseTexts } from '#model/notice-texts'
 import { makeConsoleTranslator } from './messages.ts'
-import { checkTexts, expressionTexts, problemTexts, runTexts } from './service-texts.ts'
+import { checkTexts, expressionTexts, problemTexts, runTexts, stepTexts } from './service-texts.ts'
 
 const put = (text: string, values: readonly unknown[] = []): string =>
   text.replaceAll(/\{(\d)\}/g, (_, at: string) => String(values[Number(at)]))
@@ -26,6 +26,7 @@ describe('a message of the service', () => {
     )
     expect(german('unknown name "inptu" (at character 4)')).toBe('unbekannter Name "inptu" (an Stelle 4)')
     expect(german('must be at least 3')).toBe('muss mindestens 3 sein')
+    expect(german('the target answered 503')).toBe('das Ziel hat mit 503 geantwortet')
     expect(german('line 2: "fetch" is not defined; code has no network, files, timers or packages')).toMatch(
       /^Zeile 2: "fetch" ist nicht definiert/,
     )
@@ -74,7 +75,16 @@ describe('a message of the service', () => {
       .filter((file) => !file.endsWith('.test.ts') && file !== 'model/notice-texts.ts')
       .map((file) => readFileSync(join(root, file), 'utf8'))
       .join('\n')
-    const all = [problemTexts, runTexts, checkTexts, expressionTexts, noticeTexts, composedTexts, phraseTexts].flat()
+    const all = [
+      problemTexts,
+      runTexts,
+      stepTexts,
+      checkTexts,
+      expressionTexts,
+      noticeTexts,
+      composedTexts,
+      phraseTexts,
+    ].flat()
     const missing = all.filter((text) =>
       text
         .split(/\{\d\}|; /)

@@ -1,10 +1,10 @@
 import { inConsoleWords, makeMessageTranslator as makeSaying, type Translate } from '#model/translate-messages'
 import { t } from './language.ts'
-import { checkTexts, expressionTexts, libraryTexts, problemTexts, runTexts } from './service-texts.ts'
+import { checkTexts, expressionTexts, libraryTexts, problemTexts, runTexts, stepTexts } from './service-texts.ts'
 
 // The messages of the service, in the words and the language of the console.
 
-const texts = [...problemTexts, ...runTexts, ...checkTexts, ...expressionTexts, ...libraryTexts]
+const texts = [...problemTexts, ...runTexts, ...stepTexts, ...checkTexts, ...expressionTexts, ...libraryTexts]
 
 export function makeConsoleTranslator(translate: Translate): (text: string) => string {
   const say = makeSaying(translate, texts, inConsoleWords)

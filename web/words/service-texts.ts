@@ -95,6 +95,46 @@ export const runTexts = [
   'the execution was {0}',
 ]
 
+/** Errors of a step, and what is missing before a step can be used. */
+export const stepTexts = [
+  'the name of the target could not be resolved',
+  'the target did not answer in time',
+  'the connection to the target failed',
+  'the target has no usable address',
+  'the target redirects more than {0} times',
+  'the target answered {0}',
+  '"{0}" is not an address of the public internet, and HEDDLE_ALLOW_TARGETS does not allow it',
+  'the answer is larger than {0} bytes',
+  'the answer says it is JSON and is not',
+  'the JSON of the answer is nested too deeply or too large',
+  'the items of all pages are larger than 8 MiB; ask for fewer pages',
+  'too many requests of this node are already waiting',
+  'the credential "{0}" is not for {1}; add the host to it',
+  'the credential "{0}" is sent over https only, and the address begins with http://',
+  'the token of "{0}" could not be renewed in time',
+  '{0} needs a credential',
+  'the node took longer than its {0} s',
+  'the output is larger than 8 MiB; store larger data as files',
+  'the output contains NUL characters or unpaired surrogates, which cannot be stored',
+  'items of a map must be a list',
+  'the dataset was deleted',
+  'There is no such dataset in this workspace.',
+  'There is no such connection in this workspace.',
+  'There is no such channel in this workspace.',
+  'The channel is disabled; enable it first.',
+  'The connection does not allow writing. Its owner can change that with allow_write.',
+  'The records are too large for one node. Ask for fewer, or use a job.',
+  'The rows are too large for one node. Ask for fewer.',
+  'the file does not exist, or does not belong to this run',
+  'the file is not JSON',
+  'the policy contains no person who may approve',
+  'user_ids contains no person of the workspace',
+  'the agent used up its {0} tokens without an answer',
+  'Set ODDS_API_KEY to use The Odds API.',
+  'No language model is configured; set LLM_PROVIDER, LLM_MODEL and LLM_API_KEY.',
+  'No language model is configured; set LLM_MODEL.',
+]
+
 /** Errors in a definition or a value. */
 export const checkTexts = [
   '{0} is false',

@@ -2,6 +2,7 @@ import { bodyOf } from '#model/body'
 import type { Graph } from '#model/definition'
 import type { Issue } from '#model/issue'
 import { isObject } from '#model/json'
+import { capitalize } from '#web/ui/format.ts'
 import { t } from '#web/words/language.ts'
 import { translateMessage } from '#web/words/messages.ts'
 import type { KindTable } from '../kinds.ts'
@@ -43,8 +44,6 @@ export function locate(doc: DocGraph, pointer: string): Place {
   }
 }
 
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
-
 export function toProblem(doc: Doc, { path: pointer, message }: Issue): Problem {
   const place = locate(doc, pointer)
   const field = place.field
@@ -55,7 +54,8 @@ export function toProblem(doc: Doc, { path: pointer, message }: Issue): Problem 
     place,
     level: 'error',
     where: whereOf(doc, place),
-    message: field === '' ? capital(translateMessage(message)) : `${capital(field)}: ${translateMessage(message)}`,
+    message:
+      field === '' ? capitalize(translateMessage(message)) : `${capitalize(field)}: ${translateMessage(message)}`,
   }
 }
 
@@ -89,7 +89,9 @@ export function unavailable(doc: Doc, kinds: KindTable): Problem[] {
           place,
           where: whereOf(doc, place),
           level: 'warning',
-          message: capital(kind.unavailable_reason ?? t('is not configured')),
+          message: capitalize(
+            kind.unavailable_reason === null ? t('is not configured') : translateMessage(kind.unavailable_reason),
+          ),
         })
       const body = bodyOf(node)
       if (body && Array.isArray(body.nodes)) visit(body as unknown as Graph, [...path, node.id])

@@ -3,6 +3,7 @@ import { type RefObject, useEffect, useMemo, useState } from 'react'
 import { createPortal } from 'react-dom'
 import { IconButton } from '#web/ui/button.tsx'
 import { cx } from '#web/ui/cx.ts'
+import { translateMessage } from '#web/words/messages.ts'
 import { add } from '../actions.ts'
 import { dropAt } from '../canvas/drop.ts'
 import type { Flow } from '../canvas/graph-canvas.tsx'
@@ -116,7 +117,11 @@ function PaletteItem({
     <button
       type="button"
       draggable
-      title={kind.available ? kind.description : `${kind.description}\n\nNot set up here: ${kind.unavailable_reason}`}
+      title={
+        kind.available
+          ? kind.description
+          : `${kind.description}\n\nNot set up here: ${translateMessage(kind.unavailable_reason ?? '')}`
+      }
       onDragStart={(event) => {
         event.dataTransfer.setData(KIND_TYPE, draggedText(kind))
         event.dataTransfer.effectAllowed = 'copy'

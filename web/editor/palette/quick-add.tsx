@@ -6,6 +6,7 @@ import { portsOf } from '#model/graph-edges'
 import { cx } from '#web/ui/cx.ts'
 import { useSaveKey } from '#web/ui/save-key.ts'
 import { toast } from '#web/ui/toast.tsx'
+import { translateMessage } from '#web/words/messages.ts'
 import { add, join } from '../actions.ts'
 import { freePort, type NodePort, refuseConnection } from '../document/commands.ts'
 import { type DocGraph, type GraphPath, titleOf } from '../document/document.ts'
@@ -138,7 +139,7 @@ function useEntries(quick: NonNullable<Quick>, search: string): Entry[] {
         text: kind.title,
         icon: <KindTile kind={kind} className="size-7" />,
         name: kind.title,
-        hint: kind.available ? kind.description : `Not configured: ${kind.unavailable_reason}`,
+        hint: kind.available ? kind.description : `Not configured: ${translateMessage(kind.unavailable_reason ?? '')}`,
         choose: () => void add(store, kind, quick.mode === 'add' ? { at: quick.at, after: quick.after } : { after }),
       }))
     if (!from) return fresh()

@@ -78,7 +78,7 @@ export function ChatApps() {
           <Button
             key={config_id}
             icon={MessageCircle}
-            disabled={link.isPending}
+            pending={link.isPending}
             onClick={() => link.mutate({ config_id })}
           >
             {name === null ? `Link ${vendors[channel]}` : `Link ${vendors[channel]} (${name})`}

@@ -89,7 +89,7 @@ function Choices({ found }: { found: NotificationPreferences }) {
       <div className="mt-4 flex gap-2">
         <Button
           look="primary"
-          disabled={save.isPending}
+          pending={save.isPending}
           onClick={() =>
             save.mutate({
               language,
@@ -102,7 +102,7 @@ function Choices({ found }: { found: NotificationPreferences }) {
           Save
         </Button>
         <Button
-          disabled={save.isPending}
+          pending={save.isPending}
           onClick={() =>
             void save.mutateAsync({ preferences: [] }).then(
               (now) => setChosen(now.preferences),

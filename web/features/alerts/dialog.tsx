@@ -7,6 +7,7 @@ import { Dialog } from '#web/ui/dialog.tsx'
 import { Checkbox, Field, Form, Input, Select } from '#web/ui/field.tsx'
 import { formatDuration } from '#web/ui/time-words.ts'
 import { PeoplePicker } from '../people/picker.tsx'
+import { workflowName } from '../workflows/built-in.ts'
 import { hasWindow, kindOptions, kinds, thresholdOf, typedOf } from './words.ts'
 
 type Values = { name: string; threshold: string; workflow_id: string; window: string }
@@ -67,10 +68,7 @@ export function AlertDialog({ rule, onClose }: { rule?: AlertRule | undefined; o
               <Select
                 options={[
                   ...(isOwner ? [{ value: '', label: 'The whole workspace' }] : []),
-                  ...(workflows.data ?? []).map(({ workflow_id, name }) => ({
-                    value: workflow_id,
-                    label: name,
-                  })),
+                  ...(workflows.data ?? []).map((one) => ({ value: one.workflow_id, label: workflowName(one) })),
                 ]}
               />
             </Field>

@@ -1,42 +1,31 @@
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { Trash2 } from 'lucide-react'
 import { useState } from 'react'
-import { HeddleProblem } from '#sdk/problems'
 import type { ChannelConfig } from '#sdk/types.generated'
-import { useAll, useChange, useList } from '#web/api.ts'
+import { useAll, useApi, useChange } from '#web/api.ts'
 import { useRole } from '#web/session.tsx'
 import { Badge } from '#web/ui/badge.tsx'
 import { Button } from '#web/ui/button.tsx'
 import { ConfirmDialog } from '#web/ui/confirm.tsx'
 import { CopyField } from '#web/ui/copy-field.tsx'
 import { Field, Form, Input, Select, Switch, withPresent } from '#web/ui/field.tsx'
+import { LoadedPage } from '#web/ui/loaded-page.tsx'
 import { Card, Page, Section } from '#web/ui/page.tsx'
-import { ErrorState, Loaded } from '#web/ui/states.tsx'
 import { inSentence, t } from '#web/words/language.ts'
-import { deletion, useChannelSwitch } from './actions.ts'
+import { deletion, staleChannels, staleLists, useChannelSwitch } from './actions.ts'
 import { Credentials, credentialsOf } from './credentials.tsx'
 import { TestMessage } from './test-message.tsx'
 import { Steps, vendors } from './vendors.tsx'
 
 export function ChannelPage() {
   const { config_id } = useParams({ strict: false }) as { config_id: string }
-  const channels = useList('listChannelConfigs', { limit: 200 })
+  const channel = useApi('getChannelConfig', { config_id })
   return (
-    <Loaded of={channels} what="the channel">
-      {(rows) => {
-        const found = rows.find((row) => row.config_id === config_id)
-        if (found) return <Found channel={found} />
-        return (
-          <Page title="Channel" crumbs={[{ label: 'Channels', to: '/channels' }]}>
-            <ErrorState error={new HeddleProblem(404, {}, null)} what="the channel" />
-          </Page>
-        )
-      }}
-    </Loaded>
+    <LoadedPage of={channel} what="the channel" title="Channel" crumbs={[{ label: 'Channels', to: '/channels' }]}>
+      {(found) => <Found channel={found} />}
+    </LoadedPage>
   )
 }
-
-const stale = ['listChannelConfigs', 'listChannelConfigsOfTemplate'] as const
 
 function Found({ channel }: { channel: ChannelConfig }) {
   const navigate = useNavigate()
@@ -46,7 +35,7 @@ function Found({ channel }: { channel: ChannelConfig }) {
   const vendor = vendors[channel.channel]
   const missing = vendor.credentials.filter(({ name }) => !channel.credentials_set.includes(name))
   const toggle = useChannelSwitch()
-  const remove = useChange('deleteChannelConfig', { stale: [...stale], done: 'The channel was deleted' })
+  const remove = useChange('deleteChannelConfig', { stale: staleLists, done: 'The channel was deleted' })
   return (
     <Page
       title={channel.name ?? `${vendor.title} ${channel.external_id}`}
@@ -62,7 +51,7 @@ function Found({ channel }: { channel: ChannelConfig }) {
             <Switch
               label="On"
               checked={channel.enabled}
-              disabled={toggle.isPending}
+              readOnly={toggle.isPending}
               onCheckedChange={(enabled) => toggle.mutate({ config_id, enabled })}
             />
             <Button icon={Trash2} onClick={() => setAsking(true)}>
@@ -91,7 +80,7 @@ function Found({ channel }: { channel: ChannelConfig }) {
       {canWrite && (
         <>
           <TestMessage channel={channel} />
-          <Change key={channel.updated_at} channel={channel} />
+          <Change key={config_id} channel={channel} />
         </>
       )}
       <ConfirmDialog
@@ -110,35 +99,44 @@ function Found({ channel }: { channel: ChannelConfig }) {
 function Change({ channel }: { channel: ChannelConfig }) {
   const templates = useAll('listTemplates', { limit: 200 })
   const vendor = vendors[channel.channel]
-  const update = useChange('updateChannelConfig', { stale: [...stale], done: 'Saved' })
+  const update = useChange('updateChannelConfig', { stale: staleChannels, done: 'Saved' })
+  // A change elsewhere, such as the switch above, keeps what the user has typed. Only fields that the user changed are sent.
+  const [loaded, setLoaded] = useState(channel)
   return (
     <Section title="Settings">
       <Card className="max-w-2xl">
         <Form<Record<string, string>>
           submit="Save"
-          onSubmit={(values) => {
+          onSubmit={async (values) => {
             const credentials = credentialsOf(channel.channel, values)
-            return update.mutateAsync({
-              config_id: channel.config_id,
+            const fields = {
               name: values.name || null,
-              external_id: values.external_id ?? channel.external_id,
-              ...(values.template_id && { template_id: values.template_id }),
+              external_id: values.external_id ?? loaded.external_id,
+              template_id: values.template_id || loaded.template_id,
+            }
+            const changed = Object.entries(fields).filter(
+              ([name, value]) => value !== loaded[name as keyof typeof fields],
+            )
+            const saved = await update.mutateAsync({
+              config_id: channel.config_id,
+              ...Object.fromEntries(changed),
               ...(Object.keys(credentials).length > 0 && { credentials }),
             })
+            setLoaded(saved)
           }}
         >
           <Field name="name" label="Name">
-            <Input maxLength={200} defaultValue={channel.name ?? ''} />
+            <Input maxLength={200} defaultValue={loaded.name ?? ''} />
           </Field>
           {templates.data && (
             <Field name="template_id" label="Answered by">
               <Select
-                defaultValue={channel.template_id ?? ''}
+                defaultValue={loaded.template_id ?? ''}
                 options={[
-                  ...(channel.template_id === null ? [{ value: '', label: 'Choose a template' }] : []),
+                  ...(loaded.template_id === null ? [{ value: '', label: 'Choose a template' }] : []),
                   ...withPresent(
                     templates.data.map(({ template_id, name }) => ({ value: template_id, label: name })),
-                    channel.template_id,
+                    loaded.template_id,
                     t('the current template'),
                   ),
                 ]}
@@ -146,9 +144,9 @@ function Change({ channel }: { channel: ChannelConfig }) {
             </Field>
           )}
           <Field name="external_id" label={vendor.external.label} hint={vendor.external.hint}>
-            <Input required maxLength={500} defaultValue={channel.external_id} />
+            <Input required maxLength={500} defaultValue={loaded.external_id} />
           </Field>
-          <Credentials channel={channel.channel} stored={channel.credentials_set} />
+          <Credentials key={loaded.updated_at} channel={channel.channel} stored={channel.credentials_set} />
         </Form>
       </Card>
     </Section>

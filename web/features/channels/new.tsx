@@ -6,6 +6,7 @@ import { ButtonLink } from '#web/ui/button.tsx'
 import { Field, Form, Input, Select } from '#web/ui/field.tsx'
 import { Card, Page, Section } from '#web/ui/page.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
+import { staleChannels } from './actions.ts'
 import { Credentials, credentialsOf } from './credentials.tsx'
 import { type ChannelName, channelNames, Steps, vendors } from './vendors.tsx'
 
@@ -49,7 +50,7 @@ function Connect({ channel, templateId }: { channel: ChannelName; templateId: st
   const vendor = vendors[channel]
   const templates = useAll('listTemplates', { limit: 200 })
   const put = useChange('putChannelConfig', {
-    stale: ['listChannelConfigs', 'listChannelConfigsOfTemplate'],
+    stale: staleChannels,
     onDone: ({ config_id }) => void navigate({ to: `/channels/${config_id}` }),
   })
   return (

@@ -4,14 +4,14 @@ import { useChange } from '#web/api.ts'
 import { useRole } from '#web/session.tsx'
 import { MenuItem } from '#web/ui/menu.tsx'
 import { RowMenu } from '#web/ui/row-menu.tsx'
-import { deletion, useChannelSwitch } from './actions.ts'
+import { deletion, staleLists, useChannelSwitch } from './actions.ts'
 
 export function ChannelMenu({ channel, name }: { channel: ChannelConfig; name: string }) {
   const { canWrite } = useRole()
   const { config_id, enabled } = channel
   const toggle = useChannelSwitch()
   const remove = useChange('deleteChannelConfig', {
-    stale: ['listChannelConfigs', 'listChannelConfigsOfTemplate'],
+    stale: staleLists,
     done: 'The channel was deleted',
   })
   if (!canWrite) return null

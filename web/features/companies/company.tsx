@@ -10,8 +10,9 @@ import { ConfirmDialog } from '#web/ui/confirm.tsx'
 import { Dialog } from '#web/ui/dialog.tsx'
 import { Field, Form, Input, Textarea } from '#web/ui/field.tsx'
 import { JsonView } from '#web/ui/json-view.tsx'
+import { LoadedPage } from '#web/ui/loaded-page.tsx'
 import { FactRow, Page, Section } from '#web/ui/page.tsx'
-import { Empty, Loaded } from '#web/ui/states.tsx'
+import { Empty } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { PersonName } from '../people/names.tsx'
@@ -22,9 +23,14 @@ export function CompanyPage() {
   const { company_id } = useParams({ strict: false }) as { company_id: string }
   const company = useApi('getCompany', { company_id })
   return (
-    <Loaded of={company} what="the company">
+    <LoadedPage
+      of={company}
+      what="the company"
+      title="Company"
+      crumbs={[{ label: 'Companies and workspaces', to: '/companies' }]}
+    >
       {(found) => <Found company={found} />}
-    </Loaded>
+    </LoadedPage>
   )
 }
 

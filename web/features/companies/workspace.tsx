@@ -9,8 +9,8 @@ import { Button } from '#web/ui/button.tsx'
 import { ConfirmDialog } from '#web/ui/confirm.tsx'
 import { CopyField } from '#web/ui/copy-field.tsx'
 import { Field, Form, Input, Select, Switch, withPresent } from '#web/ui/field.tsx'
+import { LoadedPage } from '#web/ui/loaded-page.tsx'
 import { Card, Facts, Page, Section } from '#web/ui/page.tsx'
-import { Loaded } from '#web/ui/states.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { toast } from '#web/ui/toast.tsx'
 import { t } from '#web/words/language.ts'
@@ -20,9 +20,14 @@ export function WorkspacePage() {
   const { workspace_id } = useParams({ strict: false }) as { workspace_id: string }
   const workspace = useApi('getWorkspace', { workspace_id })
   return (
-    <Loaded of={workspace} what="the workspace">
+    <LoadedPage
+      of={workspace}
+      what="the workspace"
+      title="Workspace"
+      crumbs={[{ label: 'Companies and workspaces', to: '/companies' }]}
+    >
       {(found) => <Found workspace={found} />}
-    </Loaded>
+    </LoadedPage>
   )
 }
 

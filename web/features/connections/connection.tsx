@@ -8,9 +8,11 @@ import { useRole } from '#web/session.tsx'
 import { StatusBadge } from '#web/ui/badge.tsx'
 import { Button } from '#web/ui/button.tsx'
 import { ConfirmDialog } from '#web/ui/confirm.tsx'
+import { LoadedPage } from '#web/ui/loaded-page.tsx'
 import { Facts, Page, Section } from '#web/ui/page.tsx'
-import { ErrorState, Loaded } from '#web/ui/states.tsx'
+import { ErrorState } from '#web/ui/states.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
+import { t } from '#web/words/language.ts'
 import { PersonName } from '../people/names.tsx'
 import { revocationOf, useRevoke, useVerify } from './actions.ts'
 import { type Kind, placeOf, said } from './kinds.ts'
@@ -21,21 +23,22 @@ import { Sources } from './sources.tsx'
 export function ConnectionPage() {
   const { connection_id } = useParams({ strict: false }) as { connection_id: string }
   const connections = useApi('listConnections')
+  const crumbs = [{ label: t('Connections'), to: '/connections' }]
   return (
-    <Loaded of={connections} what="the connection">
+    <LoadedPage of={connections} what="the connection" title="Connection" crumbs={crumbs}>
       {({ items, kinds }) => {
         const found = items.find((one) => one.connection_id === connection_id)
         const kind = kinds.find((one) => one.kind === found?.kind)
         if (!found) {
           return (
-            <Page title="Connection" crumbs={[{ label: 'Connections', to: '/connections' }]}>
+            <Page title="Connection" crumbs={crumbs}>
               <ErrorState error={new HeddleProblem(404, {}, null)} what="the connection" />
             </Page>
           )
         }
         return <Found connection={found} kind={kind} />
       }}
-    </Loaded>
+    </LoadedPage>
   )
 }
 

@@ -7,9 +7,9 @@ import { useRole } from '#web/session.tsx'
 import { StatusBadge } from '#web/ui/badge.tsx'
 import { Button } from '#web/ui/button.tsx'
 import { ConfirmDialog } from '#web/ui/confirm.tsx'
+import { LoadedPage } from '#web/ui/loaded-page.tsx'
 import { Facts, Page, Section } from '#web/ui/page.tsx'
 import { factsOf } from '#web/ui/schema-facts.ts'
-import { Loaded } from '#web/ui/states.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { translateMessage } from '#web/words/messages.ts'
 import { PersonName } from '../people/names.tsx'
@@ -24,9 +24,14 @@ export function CredentialPage() {
   const { credential_id } = useParams({ strict: false }) as { credential_id: string }
   const credential = useApi('getCredential', { credential_id })
   return (
-    <Loaded of={credential} what="the credential">
+    <LoadedPage
+      of={credential}
+      what="the credential"
+      title="Credential"
+      crumbs={[{ label: 'Credentials', to: '/credentials' }]}
+    >
       {(found) => <Found credential={found} />}
-    </Loaded>
+    </LoadedPage>
   )
 }
 

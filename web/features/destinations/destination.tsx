@@ -8,8 +8,8 @@ import { Button } from '#web/ui/button.tsx'
 import { ConfirmDialog } from '#web/ui/confirm.tsx'
 import { CopyField } from '#web/ui/copy-field.tsx'
 import { Dialog } from '#web/ui/dialog.tsx'
+import { LoadedPage } from '#web/ui/loaded-page.tsx'
 import { Facts, Page, Section } from '#web/ui/page.tsx'
-import { Loaded } from '#web/ui/states.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { translateMessage } from '#web/words/messages.ts'
 import { PersonName } from '../people/names.tsx'
@@ -22,9 +22,14 @@ export function DestinationPage() {
   const { destination_id } = useParams({ strict: false }) as { destination_id: string }
   const destination = useApi('getDestination', { destination_id })
   return (
-    <Loaded of={destination} what="the event destination">
+    <LoadedPage
+      of={destination}
+      what="the event destination"
+      title="Event destination"
+      crumbs={[{ label: 'Event destinations', to: '/destinations' }]}
+    >
       {(found) => <Found destination={found} />}
-    </Loaded>
+    </LoadedPage>
   )
 }
 

@@ -3,6 +3,7 @@ import type { EventDestination, NewEventDestination } from '#sdk/types.generated
 import { useAll } from '#web/api.ts'
 import { useRole } from '#web/session.tsx'
 import { Field, Form, Input, Select, withPresent } from '#web/ui/field.tsx'
+import { workflowName } from '../workflows/built-in.ts'
 import { TypeBoxes } from './types.tsx'
 
 export type Values = {
@@ -58,7 +59,7 @@ export function DestinationForm({
           options={withPresent(
             [
               { value: '', label: 'All that you can see' },
-              ...(workflows.data ?? []).map(({ workflow_id, name }) => ({ value: workflow_id, label: name })),
+              ...(workflows.data ?? []).map((one) => ({ value: one.workflow_id, label: workflowName(one) })),
             ],
             destination?.workflow_id,
             'A workflow that you may not see',

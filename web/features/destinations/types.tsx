@@ -1,5 +1,7 @@
 import { eventFamilies, eventTypes } from '#model/event-types'
+import { inConsoleWords } from '#model/translate-messages'
 import { Checkbox } from '#web/ui/field.tsx'
+import { t } from '#web/words/language.ts'
 
 const familyLabels: Record<string, string> = {
   'execution.*': 'Executions',
@@ -48,7 +50,7 @@ export function TypeBoxes({
                 {typesOf(family).map(([type, meaning]) => (
                   <Checkbox
                     key={type}
-                    label={<span title={meaning}>{type}</span>}
+                    label={<span title={t(inConsoleWords(meaning))}>{type}</span>}
                     checked={chosen.includes(type)}
                     onCheckedChange={(on) => toggle(type, on)}
                   />

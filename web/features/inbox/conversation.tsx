@@ -78,7 +78,7 @@ function Head({ conversation }: { conversation: Conversation }) {
   return (
     <header className="mb-4 flex flex-wrap items-start gap-3 border-b border-line pb-3">
       <div className="min-w-0 flex-1">
-        <h2 className="text-base font-semibold break-words">{conversation.title}</h2>
+        <h2 className="text-base font-semibold">{conversation.title}</h2>
         <p className="mt-1 flex flex-wrap items-center gap-1">
           <Badge>{placeOf(conversation)}</Badge>
           {state === 'closed' && <Badge>Closed</Badge>}
@@ -123,7 +123,7 @@ function About({ conversation }: { conversation: Conversation }) {
       <Field label="Assigned to">
         <Select
           value={assignee?.user_id ?? ''}
-          disabled={role !== 'member' || change.isPending}
+          disabled={role !== 'member'}
           onChange={(event) => change.mutate({ thread_id, assignee_id: event.target.value || null })}
           options={options}
         />

@@ -8,8 +8,8 @@ import { Button } from '#web/ui/button.tsx'
 import { ConfirmDialog } from '#web/ui/confirm.tsx'
 import { Dialog } from '#web/ui/dialog.tsx'
 import { plural } from '#web/ui/format.ts'
+import { LoadedPage } from '#web/ui/loaded-page.tsx'
 import { Page } from '#web/ui/page.tsx'
-import { Loaded } from '#web/ui/states.tsx'
 import { deletionOf } from './deletion.ts'
 import { Documents } from './documents.tsx'
 import { BaseForm } from './form.tsx'
@@ -26,9 +26,14 @@ export function BasePage() {
     { refetchInterval: ({ state }) => ((state.data?.waiting_count ?? 0) > 0 ? LOOK_AGAIN_MS : false) },
   )
   return (
-    <Loaded of={base} what="the knowledge base">
+    <LoadedPage
+      of={base}
+      what="the knowledge base"
+      title="Knowledge base"
+      crumbs={[{ label: 'Knowledge', to: '/knowledge' }]}
+    >
       {(found) => <Found base={found} />}
-    </Loaded>
+    </LoadedPage>
   )
 }
 

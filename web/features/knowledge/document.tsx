@@ -1,8 +1,10 @@
 import { useParams, useSearch } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import { useApi } from '#web/api.ts'
+import { LoadedPage } from '#web/ui/loaded-page.tsx'
 import { Card, Page } from '#web/ui/page.tsx'
 import { Loaded } from '#web/ui/states.tsx'
+import { t } from '#web/words/language.ts'
 import { translateMessage } from '#web/words/messages.ts'
 
 /** The number of characters shown before and after the place that a link points to. */
@@ -17,15 +19,16 @@ export function DocumentPage() {
   const document = useApi('getKnowledgeDocument', { knowledge_id, document_id })
   const start = Math.max(0, from - AROUND)
   const text = useApi('getKnowledgeText', { knowledge_id, document_id, from: start, to: Math.max(from, to) + AROUND })
+  const crumbs = [
+    { label: t('Knowledge'), to: '/knowledge' },
+    { label: t('Documents'), to: `/knowledge/${knowledge_id}` },
+  ]
   return (
-    <Loaded of={document} what="the document">
+    <LoadedPage of={document} what="the document" title="Document" crumbs={crumbs}>
       {(found) => (
         <Page
           title={found.name}
-          crumbs={[
-            { label: 'Knowledge', to: '/knowledge' },
-            { label: 'Documents', to: `/knowledge/${knowledge_id}` },
-          ]}
+          crumbs={crumbs}
           description={found.error ? translateMessage(found.error.message) : undefined}
         >
           <Loaded of={text} what="the text">
@@ -33,7 +36,7 @@ export function DocumentPage() {
           </Loaded>
         </Page>
       )}
-    </Loaded>
+    </LoadedPage>
   )
 }
 

@@ -1,8 +1,8 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Workflow } from '#sdk/types.generated'
-import { useApi, useChange, useList } from '#web/api.ts'
-import { Field, Form, Input, Select } from '#web/ui/field.tsx'
+import { useAll, useChange, useList } from '#web/api.ts'
+import { Field, Form, Input, Select, withPresent } from '#web/ui/field.tsx'
 import { Card, Section } from '#web/ui/page.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
@@ -35,10 +35,10 @@ type Values = { version: string; status: string; span: string; limit: string }
 function NewReplay({ workflow: { workflow_id } }: { workflow: Workflow }) {
   const navigate = useNavigate()
   const { version: asked } = useSearch({ strict: false }) as { version?: string }
-  const versions = useApi('listVersions', { workflow_id, limit: 100 })
+  const versions = useAll('listVersions', { workflow_id, limit: 100 })
   const [version, setVersion] = useState(asked ?? '')
   const create = useChange('createReplay', { stale: ['listReplays'] })
-  const rows = versions.data?.items ?? []
+  const rows = versions.data ?? []
   if (rows.length === 0) return null
   const chosen = version || rows[0]!.version_id
   return (
@@ -65,10 +65,14 @@ function NewReplay({ workflow: { workflow_id } }: { workflow: Workflow }) {
             <Select
               value={chosen}
               onChange={(event) => setVersion(event.currentTarget.value)}
-              options={rows.map((row) => ({
-                value: row.version_id,
-                label: row.active ? t('Version {0} (active)', [row.number]) : t('Version {0}', [row.number]),
-              }))}
+              options={withPresent(
+                rows.map((row) => ({
+                  value: row.version_id,
+                  label: row.active ? t('Version {0} (active)', [row.number]) : t('Version {0}', [row.number]),
+                })),
+                chosen,
+                '…',
+              )}
             />
           </Field>
           <Field label="Runs" name="status" className="w-52">
@@ -88,9 +92,9 @@ function NewReplay({ workflow: { workflow_id } }: { workflow: Workflow }) {
 
 function Past({ workflow: { workflow_id }, role }: { workflow: Workflow; role: WorkflowRole }) {
   const replays = useList('listReplays', { workflow_id }, { refetchInterval: 5_000 })
-  const versions = useApi('listVersions', { workflow_id, limit: 100 })
+  const versions = useAll('listVersions', { workflow_id, limit: 100 })
   const numberOf = (id: string): string =>
-    String(versions.data?.items.find(({ version_id }) => version_id === id)?.number ?? '…')
+    String(versions.data?.find(({ version_id }) => version_id === id)?.number ?? '…')
   return (
     <Section title="Replays">
       <Loaded of={replays} what="the replays">

@@ -2,13 +2,14 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { Play, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import type { Suite } from '#sdk/types.generated'
-import { useApi, useChange, useList } from '#web/api.ts'
+import { useAll, useApi, useChange, useList } from '#web/api.ts'
 import { useRole } from '#web/session.tsx'
 import { Button } from '#web/ui/button.tsx'
 import { ConfirmDialog } from '#web/ui/confirm.tsx'
 import { Field, Form, Select } from '#web/ui/field.tsx'
+import { LoadedPage } from '#web/ui/loaded-page.tsx'
 import { Card, Page, Section } from '#web/ui/page.tsx'
-import { Empty, Loaded, Loading } from '#web/ui/states.tsx'
+import { Empty, Loading } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { t } from '#web/words/language.ts'
@@ -22,9 +23,9 @@ export function SuitePage() {
   const { suite_id } = useParams({ strict: false }) as { suite_id: string }
   const suite = useApi('getSuite', { suite_id })
   return (
-    <Loaded of={suite} what="the suite">
+    <LoadedPage of={suite} what="the suite" title="Suite" crumbs={[{ label: 'Suites', to: '/suites' }]}>
       {(found) => <Found suite={found} />}
-    </Loaded>
+    </LoadedPage>
   )
 }
 
@@ -35,13 +36,13 @@ function Found({ suite }: { suite: Suite }) {
   const { suite_id, workflow_id } = suite
   const workflow = useApi('getWorkflow', { workflow_id })
   const dataset = useDatasetName(suite.dataset_id)
-  const versions = useApi('listVersions', { workflow_id, limit: 200 })
+  const versions = useAll('listVersions', { workflow_id, limit: 100 })
   const mayChange = workflow.data !== undefined && mayRun(workflow.data, userId)
   const update = useChange('updateSuite', { stale: ['getSuite', 'listSuites'], done: 'Saved' })
   const remove = useChange('deleteSuite', { stale: ['listSuites'], done: `${suite.name} was deleted` })
   const run = useChange('runSuite', { stale: ['getSuite', 'listSuites', 'listSuiteRuns'] })
   const versionName = (id: string): string => {
-    const found = versions.data?.items.find(({ version_id }) => version_id === id)
+    const found = versions.data?.find(({ version_id }) => version_id === id)
     if (!found) return t('a version')
     return found.active ? t('version {0} (active)', [found.number]) : t('version {0}', [found.number])
   }
@@ -98,7 +99,7 @@ function Found({ suite }: { suite: Suite }) {
                   defaultValue=""
                   options={[
                     { value: '', label: 'The active version' },
-                    ...(versions.data?.items ?? []).map(({ version_id }) => ({
+                    ...(versions.data ?? []).map(({ version_id }) => ({
                       value: version_id,
                       label: versionName(version_id),
                     })),

@@ -8,8 +8,9 @@ import { Button, ChangeAndDelete, IconButton } from '#web/ui/button.tsx'
 import { ConfirmDialog } from '#web/ui/confirm.tsx'
 import { Dialog } from '#web/ui/dialog.tsx'
 import { Field, Form, Input, Textarea } from '#web/ui/field.tsx'
+import { LoadedPage } from '#web/ui/loaded-page.tsx'
 import { FactRow, Page, Section } from '#web/ui/page.tsx'
-import { Empty, Loaded } from '#web/ui/states.tsx'
+import { Empty } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { PersonName, usePeople } from '../people/names.tsx'
@@ -21,9 +22,9 @@ export function TeamPage() {
   const { team_id } = useParams({ strict: false }) as { team_id: string }
   const team = useApi('getTeam', { team_id })
   return (
-    <Loaded of={team} what="the team">
+    <LoadedPage of={team} what="the team" title="Team" crumbs={[{ label: 'Teams', to: '/teams' }]}>
       {(found) => <Found team={found} />}
-    </Loaded>
+    </LoadedPage>
   )
 }
 

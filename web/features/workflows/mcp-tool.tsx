@@ -18,7 +18,7 @@ export function McpTool({ workflow }: { workflow: Workflow }) {
       <Card className="max-w-xl">
         <Checkbox
           label="Offer it as a tool"
-          disabled={update.isPending}
+          readOnly={update.isPending}
           checked={workflow.settings.mcp_tool ?? false}
           onCheckedChange={(on) =>
             update.mutate({ workflow_id: workflow.workflow_id, settings: { mcp_tool: on ? true : null } })
