@@ -64,4 +64,29 @@ describe.skipIf(noBrowser)('on a phone', () => {
     await page.getByRole('heading', { name: 'Datasets', level: 1 }).waitFor()
     await page.getByRole('navigation', { name: 'Main' }).waitFor({ state: 'hidden' })
   })
+
+  it('a word that is longer than the screen is broken, and no page scrolls sideways', async () => {
+    const ada = await site().signUp('Ada')
+    const word = 'Donaudampfschifffahrtselektrizitaetenhauptbetriebswerkbauunterbeamtengesellschaft'
+    const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', {
+      name: word,
+      description: word,
+      definition: { nodes: [{ id: 'stop', name: word, type: 'fail', args: { message: word } }], edges: [] },
+    })
+    const run = await site().call(ada, 'POST', `/api/workflows/${workflow_id}/run?wait_s=60`, { input: {} })
+    const team = await site().call(ada, 'POST', '/api/teams', { name: 'Desk', description: word })
+    const { page } = ada
+    await page.setViewportSize(PHONE)
+    for (const [path, name] of [
+      [`/workflows/${workflow_id}`, word],
+      [`/runs/${run.execution_id}`, word],
+      [`/teams/${team.team_id}`, 'Desk'],
+    ] as const) {
+      await page.goto(path)
+      await page.getByRole('heading', { level: 1, name }).waitFor()
+      await page.getByText(word).last().waitFor()
+      const over = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
+      expect({ path, over }).toEqual({ path, over: 0 })
+    }
+  })
 })

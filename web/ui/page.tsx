@@ -60,7 +60,7 @@ function PageHeader({
       )}
       <div className="flex min-h-9 flex-wrap items-start gap-x-4 gap-y-2">
         <div className="min-w-[min(100%,18rem)] flex-1">
-          <h1 className="text-xl font-semibold tracking-tight break-words">{title}</h1>
+          <h1 className="text-xl font-semibold tracking-tight">{title}</h1>
           {description && <div className="mt-1 max-w-2xl text-pretty text-ink-2">{description}</div>}
         </div>
         {actions && <div className="flex flex-wrap items-center gap-2">{actions}</div>}

@@ -44,7 +44,7 @@ export function Notes({ threadId, every, mayWrite }: { threadId: string; every: 
                     />
                   )}
                 </span>
-                <p className="break-words whitespace-pre-wrap">{note.text}</p>
+                <p className="whitespace-pre-wrap">{note.text}</p>
               </li>
             ))}
           </ul>

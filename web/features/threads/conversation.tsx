@@ -85,7 +85,7 @@ export function ThreadConversation({
               // Screen readers read the message once it is complete.
               <p
                 aria-hidden="true"
-                className="max-w-[85%] self-start rounded-lg border border-line bg-surface px-3 py-2 break-words whitespace-pre-wrap"
+                className="max-w-[85%] self-start rounded-lg border border-line bg-surface px-3 py-2 whitespace-pre-wrap"
               >
                 {draft}
               </p>

@@ -37,7 +37,7 @@ export function Message({ message, threadId }: { message: ThreadMessage; threadI
         )}
       >
         {message.text !== '' && (
-          <p className="break-words whitespace-pre-wrap">
+          <p className="whitespace-pre-wrap">
             <Said text={message.text} />
           </p>
         )}
