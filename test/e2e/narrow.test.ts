@@ -90,3 +90,19 @@ describe.skipIf(noBrowser)('on a phone', () => {
     }
   })
 })
+
+describe.skipIf(noBrowser)('on a tablet', () => {
+  const site = useSite()
+
+  it('the names in a list with many columns can be read', async () => {
+    const ada = await site().signUp('Ada')
+    await site().call(ada, 'POST', '/api/datasets', { name: 'Leads of October', records: [{ n: 1 }] })
+    const { page } = ada
+    await page.setViewportSize({ width: 820, height: 1100 })
+    await page.goto('/datasets')
+    const name = page.getByRole('link', { name: 'Leads of October' })
+    await name.waitFor()
+    expect(await name.evaluate((link) => link.closest('td')!.clientWidth)).toBeGreaterThanOrEqual(128)
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)).toBe(0)
+  })
+})

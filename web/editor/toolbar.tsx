@@ -41,7 +41,7 @@ export function Toolbar({ workflow, faces, kept, mayRun, starting, onSave, onRun
   return (
     <header className="flex h-12 shrink-0 items-center gap-2 border-b border-line bg-surface px-3">
       <nav aria-label="Breadcrumb" className="flex min-w-0 items-center gap-1 text-ink-2">
-        <Link to="/workflows" className="hover:text-ink hover:underline max-md:hidden">
+        <Link to="/workflows" className="shrink-0 hover:text-ink hover:underline max-md:hidden">
           Workflows
         </Link>
         <ChevronRight aria-hidden className="size-3.5 shrink-0 max-md:hidden" />

@@ -1,5 +1,5 @@
 import { Link, useNavigate } from '@tanstack/react-router'
-import { type MouseEvent, type ReactNode, useEffect, useRef } from 'react'
+import { type CSSProperties, type MouseEvent, type ReactNode, useEffect, useRef } from 'react'
 import { Button } from './button.tsx'
 import { cx } from './cx.ts'
 import { useWindow } from './window.ts'
@@ -37,14 +37,19 @@ const hiddenIn = ({ secondary, wide }: Column<never>): string | undefined =>
 const ROW_HEIGHT = 44
 const WINDOW_ABOVE = 100
 
+/** Returns the width of these columns, in which a column that fills the remaining width can be read. */
+const widthOf = (columns: Column<never>[]): string => `calc(${columns.map(({ width }) => width ?? '8rem').join(' + ')})`
+
 /**
- * Returns the minimum width, below which the table scrolls: the column that fills the remaining width never disappears.
+ * Returns the minimum widths of the table on narrow, medium and wide screens, below which it scrolls: the column that
+ * fills the remaining width never disappears.
  */
-const narrowest = (columns: Column<never>[]): string =>
-  `calc(${columns
-    .filter(({ secondary, wide }) => !secondary && !wide)
-    .map(({ width }) => width ?? '8rem')
-    .join(' + ')})`
+const leastWidths = (columns: Column<never>[]): CSSProperties =>
+  ({
+    '--narrow': widthOf(columns.filter(({ secondary, wide }) => !secondary && !wide)),
+    '--medium': widthOf(columns.filter(({ wide }) => !wide)),
+    '--all': widthOf(columns),
+  }) as CSSProperties
 
 export function Table<Row>({ label, columns, rows, rowKey, rowTo, empty, more }: TableProps<Row>) {
   const scroller = useRef<HTMLDivElement>(null)
@@ -75,8 +80,8 @@ export function Table<Row>({ label, columns, rows, rowKey, rowTo, empty, more }:
       <table
         aria-label={label}
         aria-rowcount={rows.length}
-        style={{ minWidth: narrowest(columns) }}
-        className="w-full table-fixed border-collapse text-left"
+        style={leastWidths(columns)}
+        className="w-full min-w-(--narrow) table-fixed border-collapse text-left md:min-w-(--medium) xl:min-w-(--all)"
       >
         <colgroup>
           {columns.map((column, index) => (

@@ -159,12 +159,14 @@ function FieldRow({ field, readOnly, isTaken, onChange, onRemove }: RowProps) {
           onChange={(event) => onChange({ description: event.currentTarget.value })}
           className="h-7! text-xs!"
         />
-        <Checkbox
-          label="Required"
-          disabled={readOnly}
-          checked={field.required}
-          onCheckedChange={(required) => onChange({ required })}
-        />
+        <div className="shrink-0">
+          <Checkbox
+            label="Required"
+            disabled={readOnly}
+            checked={field.required}
+            onCheckedChange={(required) => onChange({ required })}
+          />
+        </div>
       </div>
     </div>
   )

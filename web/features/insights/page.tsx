@@ -113,7 +113,7 @@ function Workflows({ of, days }: { of: Asked; days: number }) {
                 header: 'Failed',
                 cell: (row) => share(row.failed + row.timed_out, row.total),
                 align: 'right',
-                width: '6rem',
+                width: '8rem',
               },
               {
                 header: 'Duration p95',

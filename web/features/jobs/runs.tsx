@@ -65,7 +65,7 @@ export function JobRunsPage() {
                   width: '6rem',
                   secondary: true,
                 },
-                { header: 'Failed', cell: (run) => formatNumber(run.counts.failed), align: 'right', width: '5rem' },
+                { header: 'Failed', cell: (run) => formatNumber(run.counts.failed), align: 'right', width: '8rem' },
                 {
                   header: recordWords.skipped,
                   cell: (run) => formatNumber(run.counts.skipped),
