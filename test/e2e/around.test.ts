@@ -123,6 +123,15 @@ describe.skipIf(noBrowser)('around the work', () => {
         .waitFor({ state: 'attached' })
       await page.goto('/workflows/dataset-profile')
       await page.getByRole('heading', { level: 1, name: 'Datensatz-Profil' }).waitFor()
+      // So are the errors of a form that is made from a schema, the palette, and the descriptions of events.
+      await page.goto('/connections/new?kind=postgres')
+      await page.getByRole('button', { name: 'Prüfen und speichern' }).click()
+      await page.getByText('ist erforderlich').first().waitFor()
+      await page.goto(`/workflows/${id}/editor`)
+      await page.getByTitle(/Setzen Sie ODDS_API_KEY/).waitFor()
+      await page.goto('/destinations')
+      await page.getByRole('button', { name: 'Neues Ziel' }).first().click()
+      await page.getByTitle('Ein Lauf ist fehlgeschlagen.').waitFor()
     } finally {
       await page.evaluate(() => localStorage.removeItem('heddle.language'))
     }

@@ -4,6 +4,7 @@ import type { Issue } from '#model/issue'
 import { isObject } from '#model/json'
 import { validateJson } from '#model/json-schema'
 import { t } from '#web/words/language.ts'
+import { translateMessage } from '#web/words/messages.ts'
 import { inputClass } from './field.tsx'
 
 type Props = {
@@ -62,7 +63,8 @@ export function PlainJson({ schema, value, onChange, onSend, onRefuse, foot }: P
         <ul role="alert" className="rounded-md bg-danger-soft px-3 py-2 text-danger">
           {issues.slice(0, 8).map(({ path, message }) => (
             <li key={`${path} ${message}`}>
-              {path !== '' && <code className="font-mono text-xs">{path.slice(1).replaceAll('/', '.')}</code>} {message}
+              {path !== '' && <code className="font-mono text-xs">{path.slice(1).replaceAll('/', '.')}</code>}{' '}
+              {translateMessage(message)}
             </li>
           ))}
         </ul>

@@ -2,6 +2,7 @@ import { type RJSFSchema, type RJSFValidationError, toErrorSchema, type Validato
 import type { Json, JsonObject } from '#model/definition'
 import type { Issue } from '#model/issue'
 import { validateJson } from '#model/json-schema'
+import { translateMessage } from '#web/words/messages.ts'
 
 // Form libraries compile schemas to functions, which the content security policy forbids; tenants' schemas must never
 // become code. This validator calls the interpreter that the server uses.
@@ -15,7 +16,7 @@ const toError = ({ path, message }: Issue): RJSFValidationError => ({
     .slice(1)
     .map((key) => (/^\d+$/.test(key) ? `[${key}]` : `.${key.replaceAll('~1', '/').replaceAll('~0', '~')}`))
     .join(''),
-  message,
+  message: translateMessage(message),
   stack: message,
   name: 'schema',
 })
