@@ -1,5 +1,5 @@
 -- Printed by `npm run generate` from the migrations, for new databases. Change the schema with a migration.
--- PostgreSQL 18, 135 migrations, sha256 c69ae1707f799bbd5edb5b214e716373c65241fb5d67cfac1d7fd7867e1d6a48
+-- PostgreSQL 18, 136 migrations, sha256 277c4dbad5f3f414d7941c890281cc170caecb51532c61164a2391938bf6ed5c
 
 set local check_function_bodies = off;
 set local search_path = public, pg_temp;

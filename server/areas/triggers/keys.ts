@@ -11,20 +11,19 @@ const MAX_KEY = 200
 /** The number of characters of a long key that are stored before its hash. */
 const KEPT_OF_LONG_KEY = 100
 
-type KeyPaths = Pick<ServiceTrigger, 'key'>
-
-const textOf = ({ key }: KeyPaths, item: Json): string =>
+const textOf = ({ key }: Pick<ServiceTrigger, 'key'>, item: Json): string =>
   key.map((paths) => JSON.stringify(firstAt(item, paths.split('|')) ?? null)).join(' ')
 
-/** Items with long keys that start with the same text have different keys. */
-export function keyOf(trigger: KeyPaths, item: Json): string {
+/** Replaces the end of a long key with its hash, because the addresses of two items can have the same start. */
+export function keyOf(trigger: Pick<ServiceTrigger, 'key'>, item: Json): string {
   const text = textOf(trigger, item)
-  return text.length <= MAX_KEY ? text : createHash('sha256').update(text).digest('base64url')
+  if (text.length < MAX_KEY) return text
+  return `${text.slice(0, KEPT_OF_LONG_KEY)}… ${createHash('sha256').update(text).digest('base64url')}`
 }
 
-/** Older releases stored the start of a long key. */
-const isKnown = (trigger: KeyPaths, item: Json, key: string, known: ReadonlySet<string>): boolean =>
-  known.has(key) || known.has(textOf(trigger, item).slice(0, MAX_KEY))
+/** Returns the key as earlier releases stored it: a long key without its end. No other key has this length. */
+const cutKeyOf = (trigger: Pick<ServiceTrigger, 'key'>, item: Json): string => textOf(trigger, item).slice(0, MAX_KEY)
+const isCut = (key: string): boolean => key.length === MAX_KEY
 
 /** Returns the list in the output of an action, in either of its forms. */
 export const itemsOf = (output: Json): { items: Json[]; more: boolean } => {
@@ -41,7 +40,7 @@ export function freshOf(trigger: ServiceTrigger, items: readonly Json[], seen: r
   const fresh: Keyed[] = []
   for (const item of items) {
     const key = keyOf(trigger, item)
-    if (isKnown(trigger, item, key, known)) continue
+    if (known.has(key) || (hasCut && known.has(cutKeyOf(trigger, item)))) continue
     known.add(key)
     fresh.push({ key, item })
   }

@@ -142,10 +142,7 @@ export function makeCluster(options: {
       { ...spawnAs(account), cwd: home.directory },
     )
     onLaunched?.()
-    await making.catch((error: Error & { stderr?: string }) => {
-      const reason = problemIn(error.stderr ?? '') || error.message
-      throw new StartRefused(`The database in ${home.directory} could not be created: ${reason}`, { cause: error })
-    })
+    await making.catch((error: unknown) => Promise.reject(notCreated(home.directory, error)))
     rmSync(verifierFile)
     appendFileSync(join(unfinished, CONFIGURATION), toConfigLines(settingsFor(memoryOfMachine())))
     if (durable) writeFileSync(unsynced, '', { flush: true })
@@ -249,6 +246,13 @@ const problemIn = (log: string): string =>
     .map(([, message]) => message!)
     .filter((message) => !/^(?:starting|listening|database system) /.test(message))
     .join('; ')
+
+function notCreated(directory: string, cause: unknown): StartRefused {
+  const { message, stderr } = cause as Error & { stderr?: string }
+  return new StartRefused(`The database in ${directory} could not be created: ${problemIn(stderr ?? '') || message}`, {
+    cause,
+  })
+}
 
 /** Writes a line that only the database's account can read. */
 function writePrivate(file: string, line: string, account: ClusterDirectory['account']): void {

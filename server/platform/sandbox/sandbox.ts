@@ -160,7 +160,8 @@ export function makeSandbox(options: SandboxOptions = {}): Sandbox {
     try {
       process = startProcess({ niceness: NICENESS[level]! })
     } catch {
-      return startFailed(level)
+      startFailed(level)
+      return
     }
     live.set(process, level)
     process.onEnd(() => live.delete(process))
