@@ -46,20 +46,6 @@ describe('companies', () => {
     })
   })
 
-  test('a patch is merged into the metadata, up to the size of a body', async () => {
-    const metadata = { a: 1, b: { c: [1], d: null }, e: 1 }
-    const { body } = await world.owner.call('POST', '/api/companies', { body: { name: 'Merged', metadata } })
-    const patch = (value: unknown) =>
-      world.owner.call('PATCH', `/api/companies/${body.company_id}`, { body: { metadata: value } })
-    const merged = await patch({ b: { c: [2], f: 2 }, e: null, g: { h: null } })
-    expect(merged.body.metadata).toEqual({ a: 1, b: { c: [2], d: null, f: 2 }, g: {} })
-    const half = 'x'.repeat(600_000)
-    expect((await patch({ first: half })).status).toBe(200)
-    const refused = await patch({ second: half })
-    expect([refused.status, refused.body.errors[0].path]).toEqual([422, '/metadata'])
-    expect((await patch({ first: null, second: half })).status).toBe(200)
-  })
-
   test('a company with workspaces cannot be deleted; an empty company can', async () => {
     expect((await world.owner.call('DELETE', `/api/companies/${world.workspace.company.id}`)).body.code).toBe(
       'not_empty',

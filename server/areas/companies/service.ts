@@ -9,7 +9,6 @@ import { deliverEvent } from '#platform/events'
 import type { Context } from '#platform/http/context'
 import type { ListInput } from '#platform/http/list'
 import { newId, toWire } from '#platform/ids'
-import { mergeField } from '#platform/merge-field'
 import { listAsOperator } from '#platform/operator'
 import type { Company, CompanyPatch, NewCompany } from './schema.ts'
 import * as store from './store.ts'
@@ -52,11 +51,7 @@ export async function updateCompany(
   ctx: Context,
   { company_id, ...patch }: ById & z.output<typeof CompanyPatch>,
 ): Promise<Company> {
-  const { metadata } = await getCompany(ctx, { company_id })
-  const company = await store.updateCompany(ctx.tx, company_id, {
-    ...patch,
-    metadata: mergeField('metadata', metadata, patch.metadata, ctx.config.HEDDLE_MAX_JSON_BYTES),
-  })
+  const company = await store.updateCompany(ctx.tx, company_id, patch)
   await audit(ctx, 'company.updated', company)
   return company
 }

@@ -4,7 +4,6 @@ import { invalid, problem } from '#platform/errors'
 import type { Context } from '#platform/http/context'
 import type { ListInput } from '#platform/http/list'
 import { newId } from '#platform/ids'
-import { mergeField } from '#platform/merge-field'
 import { listAsOperator } from '#platform/operator'
 import type { NewSubscription, Subscription, SubscriptionPatch } from './schema.ts'
 import * as store from './store.ts'
@@ -35,17 +34,10 @@ export async function createSubscription(ctx: Context, input: z.output<typeof Ne
   return checkTimes(await store.insertSubscription(ctx.tx, ctx.workspace.workspace_id, row))
 }
 
-export async function updateSubscription(
+export const updateSubscription = async (
   ctx: Context,
   { subscription_id, ...patch }: ById & z.output<typeof SubscriptionPatch>,
-): Promise<Subscription> {
-  const { metadata } = await getSubscription(ctx, { subscription_id })
-  const changes = {
-    ...patch,
-    metadata: mergeField('metadata', metadata, patch.metadata, ctx.config.HEDDLE_MAX_JSON_BYTES),
-  }
-  return checkTimes(await store.updateSubscription(ctx.tx, subscription_id, changes))
-}
+): Promise<Subscription> => checkTimes(await store.updateSubscription(ctx.tx, subscription_id, patch))
 
 export async function deleteSubscription(ctx: Context, { subscription_id }: ById): Promise<void> {
   await store.deleteSubscription(ctx.tx, subscription_id)

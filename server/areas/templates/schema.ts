@@ -121,9 +121,8 @@ const findHarmful = (value: unknown, path: (string | number)[], depth = 0): (str
   }
   return undefined
 }
-export const MAX_THEME_SIZE = 10_000
 const theme = jsonObject().superRefine((value, context) => {
-  const path = JSON.stringify(value).length > MAX_THEME_SIZE ? [] : findHarmful(value, [])
+  const path = JSON.stringify(value).length > 10_000 ? [] : findHarmful(value, [])
   if (path)
     context.addIssue({
       code: 'custom',

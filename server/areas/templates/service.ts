@@ -8,9 +8,8 @@ import { invalid, problem, unknownReference } from '#platform/errors'
 import type { Context } from '#platform/http/context'
 import type { ListInput } from '#platform/http/list'
 import { newId, toWire } from '#platform/ids'
-import { mergeField } from '#platform/merge-field'
 import { type AgentCheckParts, checkAgent } from './agent-check.ts'
-import { featuresOf, MAX_THEME_SIZE, type NewTemplate, type Template, type TemplatePatch } from './schema.ts'
+import { featuresOf, type NewTemplate, type Template, type TemplatePatch } from './schema.ts'
 import * as store from './store.ts'
 
 type ById = { template_id: string }
@@ -136,7 +135,7 @@ export function makeTemplates(parts: TemplateParts) {
         model: or(patch.model, before.model, null),
         llm: or(patch.llm, before.llm, null),
         voice: or(patch.voice, before.voice, null),
-        theme: or(mergeField('theme', before.theme, patch.theme, MAX_THEME_SIZE), before.theme, {}),
+        theme: or(patch.theme, before.theme, {}),
         features: patch.features === null ? {} : { ...before.features, ...patch.features },
         allowed_origins: or(patch.allowed_origins, before.allowed_origins, []),
         retention_days: or(patch.retention_days, before.retention_days, null),

@@ -99,19 +99,6 @@ describe('a chat template', () => {
     expect((await world.member.call('GET', `/api/templates/${shared.template_id}`)).body.workflow_ids).toEqual([])
   })
 
-  test('merges a patch into its theme', async () => {
-    const { body } = await create({ name: 'X', theme: { accent: '#0a7', position: 'left', font: { size: '1rem' } } })
-    const patch = (theme: object) =>
-      world.member.call('PATCH', `/api/templates/${body.template_id}`, { body: { theme } })
-    expect((await patch({ position: null, font: { name: 'Inter' } })).body.theme).toEqual({
-      accent: '#0a7',
-      font: { size: '1rem', name: 'Inter' },
-    })
-    const long = Object.fromEntries(Array.from({ length: 12 }, (_, n) => [`a${n}`, 'x'.repeat(490)]))
-    expect((await patch({ first: long })).status).toBe(200)
-    expect((await patch({ second: long })).body.errors[0].path).toBe('/theme')
-  })
-
   test('refuses scripts, style rules and unsafe addresses in its theme, and paths or wildcards in its origins', async () => {
     const bad = [
       '<b>',

@@ -1,4 +1,3 @@
-import { patchBetween } from '#model/merge-patch'
 import type { Subscription } from '#sdk/types.generated'
 import { Dialog } from '#web/ui/dialog.tsx'
 import { Field, Form, Input, Select, Textarea } from '#web/ui/field.tsx'
@@ -52,7 +51,7 @@ export function RecordDialog({
             quantity: Number(quantity),
             ...(starts_at && { starts_at: timeOf(starts_at, record?.starts_at) }),
             ends_at: ends_at ? timeOf(ends_at, record?.ends_at) : null,
-            metadata: patchBetween(record?.metadata ?? {}, readObject(metadata)),
+            metadata: readObject(metadata),
           })
         }
       >

@@ -1,7 +1,6 @@
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
-import { patchBetween } from '#model/merge-patch'
 import type { Company } from '#sdk/types.generated'
 import { account, useApi, useChange } from '#web/api.ts'
 import { resetSession, useMe, useRole } from '#web/session.tsx'
@@ -152,9 +151,7 @@ function EditCompany({
       <Form<{ name: string; metadata: string }>
         submit="Save"
         onCancel={onClose}
-        onSubmit={({ name, metadata }) =>
-          onSave({ name, metadata: patchBetween(company.metadata, readObject(metadata)) })
-        }
+        onSubmit={({ name, metadata }) => onSave({ name, metadata: readObject(metadata) })}
       >
         <Field name="name" label="Name">
           <Input required maxLength={200} defaultValue={company.name} />

@@ -1,5 +1,4 @@
 import { useState } from 'react'
-import { patchBetween } from '#model/merge-patch'
 import type { Template } from '#sdk/types.generated'
 import { useAll } from '#web/api.ts'
 import { useRole } from '#web/session.tsx'
@@ -73,7 +72,7 @@ export function TemplateForm({
             workflow_ids: chosen,
             model: values.model || null,
             voice: values.voice || null,
-            theme: themePatch(template?.theme ?? {}, ownColour ? values.primary : undefined, values.position),
+            theme: themeOf(template?.theme ?? {}, ownColour ? values.primary : undefined, values.position),
             features,
             allowed_origins: values.origins.split(/[\s,]+/).filter((origin) => origin !== ''),
             retention_days: Number(values.retention) || null,
@@ -240,15 +239,10 @@ export function TemplateForm({
 const hexOf = (colour: unknown): string =>
   typeof colour === 'string' && /^#[0-9a-f]{6}$/i.test(colour) ? colour : PRIMARY
 
-/** Returns the patch that gives the theme the new values; its other values stay. */
-function themePatch(
-  old: Record<string, unknown>,
-  primary: string | undefined,
-  position: string,
-): Record<string, unknown> {
+/** Returns the theme with the new values; its other values stay. */
+function themeOf(old: Record<string, unknown>, primary: string | undefined, position: string): Record<string, unknown> {
   const { primary: _, position: __, ...rest } = old
-  const colours = primary && { primary, on_primary: inkOn(primary) }
-  return patchBetween(old, { ...rest, ...colours, ...(position === 'left' && { position }) })
+  return { ...rest, ...(primary && { primary, on_primary: inkOn(primary) }), ...(position === 'left' && { position }) }
 }
 
 /** Returns black or white, depending on which is more readable on the colour. */
