@@ -15,9 +15,9 @@ beforeAll(async () => {
 
 const list = (path: string) => world.owner.call('GET', path)
 const cursorOf = async (path: string): Promise<string> => (await list(path)).body.next_cursor
-const refused = async (path: string): Promise<void> => {
+const refused = async (path: string, message = 'is not a cursor of this list'): Promise<void> => {
   const { status, body } = await list(path)
-  expect([status, body.errors]).toEqual([422, [{ path: '/cursor', message: 'is not a cursor of this list' }]])
+  expect([status, body.errors]).toEqual([422, [{ path: '/cursor', message }]])
 }
 
 describe('a cursor', () => {
@@ -59,6 +59,7 @@ describe('a cursor', () => {
     const made = (value: unknown) => digest + Buffer.from(JSON.stringify(value)).toString('base64url')
     for (const value of [[], [1], ["' or 1=1"], ['\0'], [null], [{ a: 1 }], {}, ['x', 'y'], 'x', 7])
       await refused(`/api/teams?cursor=${made(value)}`)
-    for (const text of ['', digest, `${digest}!!`, 'x'.repeat(900), '%00']) await refused(`/api/teams?cursor=${text}`)
+    for (const text of ['', digest, `${digest}!!`, 'x'.repeat(900)]) await refused(`/api/teams?cursor=${text}`)
+    await refused('/api/teams?cursor=%00', 'contains a character that cannot be stored')
   })
 })
