@@ -1,5 +1,5 @@
 -- Printed by `npm run generate` from the migrations, for new databases. Change the schema with a migration.
--- PostgreSQL 18, 136 migrations, sha256 277c4dbad5f3f414d7941c890281cc170caecb51532c61164a2391938bf6ed5c
+-- PostgreSQL 18, 136 migrations, sha256 6981472956f4b031dbd02bf60184474dd57a085b60f11752fea0e4702aa0f352
 
 set local check_function_bodies = off;
 set local search_path = public, pg_temp;

@@ -8,7 +8,14 @@ const BAD = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89ab][0-9a-f]{2}(?!\\ud[c-f])|d[c-f][0
 /** Checks whether text of JSON.stringify contains characters that cannot be stored. */
 export const hasBadText = (json: string): boolean => json.includes('\\u') && BAD.test(json)
 
-export const unstorableText = (what = 'the output'): NodeFailure =>
-  new NodeFailure('invalid_text', `${what} contains NUL characters or unpaired surrogates, which cannot be stored`, {
-    retryable: false,
-  })
+const MESSAGES = {
+  output: 'the output contains NUL characters or unpaired surrogates, which cannot be stored',
+  input: 'the input of the workflow contains NUL characters or unpaired surrogates, which cannot be stored',
+  state: 'the initial state contains NUL characters or unpaired surrogates, which cannot be stored',
+  argument: 'an argument contains NUL characters or unpaired surrogates, which cannot be stored',
+}
+
+export type TextIn = keyof typeof MESSAGES
+
+export const unstorableText = (where: TextIn = 'output'): NodeFailure =>
+  new NodeFailure('invalid_text', MESSAGES[where], { retryable: false })

@@ -7,7 +7,7 @@ import { NodeFailure } from '../node.ts'
 import { fail } from '../nodes/fail.ts'
 import { type ControlKind, checkArgs } from '../nodes/kind.ts'
 import { wait } from '../nodes/wait.ts'
-import { unstorableText } from '../text.ts'
+import { type TextIn, unstorableText } from '../text.ts'
 import { commandFor, loopArgs, mapArgs, requestKindOf } from './commands.ts'
 import { failed } from './failing.ts'
 import { compute, decide, isUsedUp, type Pass, record } from './pass.ts'
@@ -80,8 +80,8 @@ const isoTime = (ms: number): string => {
   return date.toISOString()
 }
 
-const requireStorable = (what: string, value: unknown): void => {
-  if (!isStorable(value)) throw unstorableText(what)
+const requireStorable = (where: TextIn, value: unknown): void => {
+  if (!isStorable(value)) throw unstorableText(where)
 }
 
 const expiry = (pass: Pass, node: Node): JsonObject =>
@@ -114,7 +114,7 @@ const begin = (pass: Pass, node: Node, attempt: number): boolean => {
   switch (node.type) {
     case 'set': {
       const output = args().values ?? {}
-      requireStorable('the output', output)
+      requireStorable('output', output)
       succeed(pass, id, attempt, { output })
       return true
     }
@@ -135,7 +135,7 @@ const begin = (pass: Pass, node: Node, attempt: number): boolean => {
       return true
     case 'subworkflow': {
       const resolved = args()
-      requireStorable('the input of the workflow', resolved.input)
+      requireStorable('input', resolved.input)
       start({ child_execution: true, ...expiry(pass, node) })
       pass.commands.push({ do: 'child', node: id, attempt, args: resolved })
       return true
@@ -148,7 +148,7 @@ const begin = (pass: Pass, node: Node, attempt: number): boolean => {
     }
     case 'loop': {
       const resolved = loopArgs(args())
-      requireStorable('the initial state', resolved.state)
+      requireStorable('state', resolved.state)
       start({ turns: 0, ...expiry(pass, node) })
       pass.commands.push({ do: 'loop', node: id, attempt, args: resolved })
       return true
@@ -158,7 +158,7 @@ const begin = (pass: Pass, node: Node, attempt: number): boolean => {
       // later one.
       const resolved = args()
       const isRequest = requestKindOf(node.type) !== undefined
-      if (isRequest) requireStorable('an argument', resolved)
+      if (isRequest) requireStorable('argument', resolved)
       start(isRequest ? expiry(pass, node) : {})
       const state = pass.state.nodes[id]
       const command = state && commandFor(pass.compiled, id, state, () => resolved)

@@ -1,13 +1,15 @@
 import { createServer, request, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import fastify from 'fastify'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { useSharedService } from '#test/harness/service'
 import { makeWorld } from '#test/harness/world'
-import { arrivals, makeArrivals } from './arrivals.ts'
+import { type Arrivals, arrivals, makeArrivals } from './arrivals.ts'
 
 const KIB = 1 << 10
 const service = useSharedService()
 let server: Server
+let watched: Arrivals
 let time: number
 /** The bodies that the server has begun to read. */
 let begun: number
@@ -17,7 +19,7 @@ beforeEach(async () => {
   time = 0
   begun = 0
   read = 0
-  const watched = makeArrivals({ now: () => time, maxTogether: 1024 * KIB, every: 5 })
+  watched = makeArrivals({ now: () => time, maxTogether: 1024 * KIB, every: 5 })
   server = createServer((call, answer) => {
     begun += 1
     watched.watch(call, String(call.headers['x-caller']))
@@ -75,6 +77,19 @@ describe('a body', () => {
     for (const { finish } of [few, ...many]) finish()
     expect(await few.status).toBe(200)
     expect((await Promise.all(many.map(({ status }) => status))).sort()).toEqual([200, 408, 408, 408])
+  })
+
+  test('of a request without a connection is not watched', async () => {
+    const app = fastify()
+    app.addHook('preParsing', async (call) => watched.watch(call.raw, 'a'))
+    app.post('/', async () => 'read')
+    expect((await app.inject({ method: 'POST', url: '/', payload: { a: 1 } })).body).toBe('read')
+    const stalled = begin('a', 64 * KIB)
+    await expect.poll(() => begun).toBe(1)
+    // The check that refuses this body looks at the others too.
+    time = 80_000
+    expect(await stalled.status).toBe(408)
+    await app.close()
   })
 
   test('of a route that keeps it in memory is watched', async () => {

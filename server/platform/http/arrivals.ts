@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { Socket } from 'node:net'
 import { SECOND } from '../clock.ts'
 import { refuseMalformed } from './malformed.ts'
 
@@ -80,6 +81,8 @@ export function makeArrivals({
 
   return {
     watch(request, caller) {
+      // A request that the program sends to itself has no connection.
+      if (!(request.socket instanceof Socket)) return
       arriving.set(request, { request, caller, since: now(), before: request.socket.bytesRead })
       // Emitted when the body has been read, and when the connection is closed.
       request.once('close', () => arriving.delete(request))
