@@ -1,5 +1,5 @@
 -- Printed by `npm run generate` from the migrations, for new databases. Change the schema with a migration.
--- PostgreSQL 18, 136 migrations, sha256 6981472956f4b031dbd02bf60184474dd57a085b60f11752fea0e4702aa0f352
+-- PostgreSQL 18, 136 migrations, sha256 65384e583501d3c27c84372dcabd316ca2cc34acdda753e044e92c2c975c12d5
 
 set local check_function_bodies = off;
 set local search_path = public, pg_temp;

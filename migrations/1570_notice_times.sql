@@ -1,4 +1,4 @@
--- As before, but `data.resolved_at` has the format of every other time: UTC, with milliseconds.
+-- Breaks nothing: the function writes as before, but `data.resolved_at` has the format of every other time: UTC, with milliseconds.
 create or replace function settle_matters(workspace uuid, matters text[], outcome text, only_user uuid)
 returns setof uuid language plpgsql security definer set search_path = public, pg_temp as $$
 #variable_conflict use_variable

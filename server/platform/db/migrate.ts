@@ -12,16 +12,17 @@ const LOCK = 7_203_002
 
 /**
  * Other texts of a migration that databases may have applied. The functions of 0704 and 1420 were once changed in
- * place, and 0706 and 1441 replace them. In 1441 only a comment was changed. So a database with either text ends up the
- * same.
+ * place, and 0706 and 1441 replace them. In 1441 and 1570 only a comment was changed. So a database with either text
+ * ends up the same.
  */
 const OTHER_TEXTS: Record<string, readonly string[]> = {
   '0704_claims.sql': ['8b65e007559e49d1ee9fe5b184ceea40e6f52a58b501b34c2f95c7bb9bfa33bc'],
   '1420_conversation_search.sql': ['257d180ec7eae8eefd42421b783bdd8d56c327781e84ad88788f279f96725943'],
   '1441_shorter_grams.sql': ['eec3c97303d7cd19783e8438ca2137f1888b146b086c3d687c5e16cb40827da5'],
+  '1570_notice_times.sql': ['d953b33886fbb55e828122c92b32c12b913e059cbf22f85082d5f59aa3201bdb'],
 }
 
-/** What migrations break whose files were frozen without the first line that says so. */
+/** What migrations break that databases may have applied from a file without the first line that says so. */
 export const DECLARED: Readonly<Record<string, string>> = {
   '1570_notice_times.sql': 'Breaks nothing: a function writes a time in another format.',
 }
