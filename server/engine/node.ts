@@ -58,6 +58,13 @@ export type NodeCall = {
   runWorkflow?(key: string, wanted: { workflow_id: string; input: JsonObject }): Promise<WorkflowEnd>
 }
 
+/**
+ * Returns the call with other fields, for a node that runs another one as its tool. A copy made with `...` would lack
+ * what a call computes only when it is read.
+ */
+export const callWith = (call: NodeCall, changes: Partial<NodeCall>): NodeCall =>
+  Object.create(call, Object.getOwnPropertyDescriptors(changes)) as NodeCall
+
 export type WorkflowDescription = { name: string; description: string | null; inputs: Json }
 export type WorkflowEnd = { results: Json; error: ExecutionError | null }
 

@@ -80,13 +80,14 @@ let counter = 0
 /** Random bytes are generated in pages: a call for eight bytes costs the same as one for four thousand. */
 const page = Buffer.alloc(4096)
 let unused = page.length
-function randomHex(bytes: number): string {
+/** Returns the position of random bytes in the page that nothing else uses. */
+function randomAt(bytes: number): number {
   if (unused + bytes > page.length) {
     randomFillSync(page)
     unused = 0
   }
   unused += bytes
-  return page.toString('hex', unused - bytes, unused)
+  return unused - bytes
 }
 
 /** Returns the creation time of a UUIDv7, in milliseconds of the clock that created it. */
@@ -99,28 +100,40 @@ export const bytesOfUuid = (uuid: string): Buffer => Buffer.from(uuid.replaceAll
 export const uuidOfBytes = (bytes: Buffer): string =>
   bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 
+let timeText = ''
+
 /** Returns a UUIDv7, strictly increasing within this process: 48 bits of time, 12 bits of counter, 62 random bits. */
 export function newId(now = Date.now()): string {
   if (now > lastTime) {
     lastTime = now
-    counter = Number.parseInt(randomHex(1), 16)
+    counter = page[randomAt(1)] as number
+    timeText = ''
   } else if (++counter > 0xfff) {
     lastTime += 1
     counter = 0
+    timeText = ''
   }
-  const time = lastTime.toString(16).padStart(12, '0')
-  const random = randomHex(8)
-  const variant = '89ab'[Number.parseInt(random[0]!, 16) & 3]
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${counter.toString(16).padStart(3, '0')}-${variant}${random.slice(1, 4)}-${random.slice(4)}`
+  if (timeText === '') {
+    const time = lastTime.toString(16).padStart(12, '0')
+    timeText = `${time.slice(0, 8)}-${time.slice(8)}-7`
+  }
+  const at = randomAt(8)
+  page[at] = ((page[at] as number) & 0x3f) | 0x80
+  const random = page.toString('hex', at, at + 8)
+  return `${timeText}${(counter + 0x1000).toString(16).slice(1)}-${random.slice(0, 4)}-${random.slice(4)}`
 }
 
 // 26 letters encode 130 bits: two zero bits, then the 128 bits of the uuid. Every request reads and writes several ids,
 // so neither direction uses big integers.
 
+/** The letters of an id while it is encoded. A text of one piece is cheaper than 26 concatenations. */
+const letters = Buffer.alloc(26)
+const letterOfValue = Buffer.from(alphabet, 'latin1')
+
 export function toWire(prefix: Prefix, uuid: string): string {
-  let text = `${prefix}_`
   let bits = 2
   let value = 0
+  let written = 0
   for (let at = 0; at < 36; at++) {
     const code = uuid.charCodeAt(at)
     if (code === 45) continue
@@ -128,11 +141,11 @@ export function toWire(prefix: Prefix, uuid: string): string {
     bits += 4
     if (bits >= 5) {
       bits -= 5
-      text += alphabet[(value >> bits) & 31]
+      letters[written++] = letterOfValue[(value >> bits) & 31] as number
       value &= (1 << bits) - 1
     }
   }
-  return text
+  return `${prefix}_${letters.toString('latin1', 0, written)}`
 }
 
 const hexDigits = '0123456789abcdef'

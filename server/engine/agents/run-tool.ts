@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type NodeCall, NodeFailure, Suspended } from '#engine/node'
+import { callWith, type NodeCall, NodeFailure, Suspended } from '#engine/node'
 import { platformFault } from '#engine/platform-fault'
 import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
@@ -49,13 +49,14 @@ export const runTool = async (
     if (!begun)
       return failed('outcome_unknown', 'The call was interrupted. It may have taken effect, so it was not repeated.')
     try {
-      const output = await tool.run({
-        ...call,
-        args: edited?.arguments ?? (wanted.arguments as JsonObject),
-        effectKey: `${call.effectKey}:${key}`,
-        step: (name, work) => call.step(`${key}/${name}`, work),
-        say: async (name, lines) => call.say?.(`${key}/${name}`, lines),
-      })
+      const output = await tool.run(
+        callWith(call, {
+          args: edited?.arguments ?? (wanted.arguments as JsonObject),
+          effectKey: `${call.effectKey}:${key}`,
+          step: (name, work) => call.step(`${key}/${name}`, work),
+          say: async (name, lines) => call.say?.(`${key}/${name}`, lines),
+        }),
+      )
       return { ok: true, text: clip(asText(output), MAX_RESULT).text }
     } catch (error) {
       // A fault of the platform is not a result. A repeatable tool is called again, so the model receives the real

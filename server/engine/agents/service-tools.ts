@@ -1,4 +1,4 @@
-import type { NodeCall } from '#engine/node'
+import { callWith, type NodeCall } from '#engine/node'
 import { EFFECTS, type FindImported, isImportedName, needsCredential } from '#engine/nodes/service-call'
 import type { Json, JsonObject } from '#model/definition'
 import type { Catalogue } from '#providers/services/catalogue'
@@ -68,7 +68,7 @@ async function serviceTool(
         ...(credentialId !== undefined && { credential_id: credentialId }),
         args: { ...call.args, ...fixed },
       }
-      return (await run({ ...call, args })).output
+      return (await run(callWith(call, { args }))).output
     },
   }
 }

@@ -1,5 +1,5 @@
 import { type OpenCredential, openNamed } from '#engine/credentials'
-import { type NodeCall, NodeFailure, type NodeKind } from '#engine/node'
+import { callWith, type NodeCall, NodeFailure, type NodeKind } from '#engine/node'
 import type { Json, JsonObject } from '#model/definition'
 import type { Issue } from '#model/issue'
 import { isObject } from '#model/json'
@@ -62,7 +62,7 @@ export const toolsOfKinds = (grants: KindGrant[], kindOf: KindLookup): AgentTool
       bounds,
       approval,
       check: (args) => inWords(problemsWithin(bounds, args)),
-      run: async (call) => (await run({ ...call, args: { ...call.args, ...fixed } })).output,
+      run: async (call) => (await run(callWith(call, { args: { ...call.args, ...fixed } }))).output,
     }
   })
 

@@ -108,24 +108,13 @@ export const contextOf = (
   effectOf: (type: string, args?: JsonObject) => Effect,
   callbackUrl?: EnginePorts['callbackUrl'],
 ): Context => {
-  // Getters, because serializing all values took 30 µs per execution (measured). A value is computed only when an
-  // expression reads it.
+  const { workflowId, startedBy } = about
   const execution: JsonObject = {
-    get execution_id() {
-      return toWire('exe', about.executionId)
-    },
-    get workspace_id() {
-      return toWire('ws', about.workspaceId)
-    },
-    get workflow_id() {
-      return about.workflowId && toWire('wf', about.workflowId)
-    },
-    get started_by() {
-      return about.startedBy && toWire('usr', about.startedBy)
-    },
-    get scheduled_at() {
-      return about.scheduledAt?.toISOString() ?? null
-    },
+    execution_id: toWire('exe', about.executionId),
+    workspace_id: toWire('ws', about.workspaceId),
+    workflow_id: workflowId && toWire('wf', workflowId),
+    started_by: startedBy && toWire('usr', startedBy),
+    scheduled_at: about.scheduledAt?.toISOString() ?? null,
     trigger: { kind: trigger.kind, id: trigger.id },
   }
   const { workspaceId, executionId } = about

@@ -38,55 +38,68 @@ export type PlatformRetryDeps = {
   pauses: RetryPauses
 }
 
-export type PlatformRetry = <T>(
-  live: Live,
-  about: {
-    /** The frame of the node, or the top frame for the whole execution. */
-    frame: Frame
-    node: string
-    origin?: Origin
-    /** The result is needed even if the execution is being stopped. */
-    evenWhenStopped?: boolean
-  },
-  work: () => Promise<T>,
-) => Promise<T>
+type About = {
+  /** The frame of the node, or the top frame for the whole execution. */
+  frame: Frame
+  node: string
+  origin?: Origin
+  /** The result is needed even if the execution is being stopped. */
+  evenWhenStopped?: boolean
+}
+
+export type PlatformRetry = <T>(live: Live, about: About, work: () => Promise<T>) => Promise<T>
 
 export const makePlatformRetry = (deps: PlatformRetryDeps): PlatformRetry => {
   const { log } = deps
   const lost = (error: Error): void => log.debug({ err: error }, 'the waits of an execution could not be recorded')
 
-  return async (live, { frame, node, origin = 'engine', evenWhenStopped = false }, work) => {
+  const retry = async <T>(
+    live: Live,
+    { frame, node, origin = 'engine', evenWhenStopped = false }: About,
+    work: () => Promise<T>,
+    firstError: unknown,
+  ): Promise<T> => {
     const { workspaceId, executionId, epoch } = live.owned
     const at = { workspaceId, executionId, nodePath: frame.prefix + node }
     let since: number | undefined
     // Writes are serialized, so that the final deletion cannot be overtaken by an earlier write.
     let writing: Promise<unknown> | undefined
+    let error = firstError
     try {
       for (let tries = 1; ; tries += 1) {
+        const fault = platformFault(error, origin)
+        if (!fault) throw error
+        deps.count(fault.kind)
+        const pause = pauseAfter(deps.pauses, tries, Math.random())
+        log.warn(
+          { err: error, execution_id: executionId, node: at.nodePath, tries },
+          'the service has a problem; the node is tried again',
+        )
+        const now = deps.clock()
+        since ??= now
+        if (tries >= SHOWN_FROM) {
+          const wait = { ...at, epoch, since, until: now + pause, error: fault.words }
+          writing = (writing ?? Promise.resolve()).then(() => deps.notePlatformWait(wait)).catch(lost)
+        }
+        const isWanted = await live.pause(pause, evenWhenStopped)
+        if (!isWanted || live.frames.get(frame.prefix) !== frame)
+          throw new NoLongerNeeded('nothing waits for it any more')
         try {
           return await work()
-        } catch (error) {
-          const fault = platformFault(error, origin)
-          if (!fault) throw error
-          deps.count(fault.kind)
-          const pause = pauseAfter(deps.pauses, tries, Math.random())
-          log.warn(
-            { err: error, execution_id: executionId, node: at.nodePath, tries },
-            'the service has a problem; the node is tried again',
-          )
-          const now = deps.clock()
-          since ??= now
-          if (tries >= SHOWN_FROM) {
-            const wait = { ...at, epoch, since, until: now + pause, error: fault.words }
-            writing = (writing ?? Promise.resolve()).then(() => deps.notePlatformWait(wait)).catch(lost)
-          }
-          const isWanted = await live.pause(pause, evenWhenStopped)
-          if (!isWanted || live.frames.get(frame.prefix) !== frame)
-            throw new NoLongerNeeded('nothing waits for it any more')
+        } catch (again) {
+          error = again
         }
       }
     } finally {
       writing?.then(() => deps.forgetPlatformWait(at)).catch(lost)
+    }
+  }
+
+  return async (live, about, work) => {
+    try {
+      return await work()
+    } catch (error) {
+      return retry(live, about, work, error)
     }
   }
 }

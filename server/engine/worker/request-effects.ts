@@ -5,7 +5,7 @@ import { errorOf } from '../interpreter/errors.ts'
 import type { GraphMessage } from '../interpreter/graph-message.ts'
 import { NodeFailure } from '../node.ts'
 import type { Settled, WaitRequest } from '../ports.ts'
-import { lazyAbort } from './abort.ts'
+import { LazyAbort } from './abort.ts'
 import { inArea } from './area-call.ts'
 import type { EffectDeps } from './effect-deps.ts'
 import { type Frame, splitPath } from './frame.ts'
@@ -108,7 +108,7 @@ export async function settleDue(
   const { node, people } = command
   const path = frame.prefix + node
   if (live.effects.has(`due:${path}`)) return undefined
-  live.effects.set(`due:${path}`, lazyAbort())
+  live.effects.set(`due:${path}`, new LazyAbort())
   const { workspaceId, executionId } = live.owned
   let dueAt: number | null
   try {

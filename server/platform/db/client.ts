@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { SECOND } from '../clock.ts'
 import { hostsOf, withoutHosts } from './address.ts'
+import { isNamed, namedQuery } from './named-query.ts'
 import { forgetPrimary, primaryOf } from './primary.ts'
 import { refuseReadOnly } from './socket.ts'
 
@@ -11,6 +12,12 @@ export const CONNECT_WITHIN = 4 * SECOND
 
 /** The kernel probes an idle peer after this time, and gives up ten seconds later. */
 const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 5 * SECOND }
+
+/** The stack of an error of the database ends in the socket that it was read from. */
+const withStackOfCaller = (error: Error): never => {
+  Error.captureStackTrace(error)
+  throw error
+}
 
 type Connected = (error: Error | null, client?: pg.Client) => void
 
@@ -36,6 +43,18 @@ export class ServerClient extends pg.Client {
       return new Promise<pg.Client>((resolve, reject) =>
         this.#connect((error) => (error ? reject(error) : resolve(this))),
       )
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: the overloads of the class it extends
+  override query(config: any, ...rest: any[]): any {
+    const done = rest.at(-1)
+    const areValuesApart = rest.length > 0 && rest[0] !== undefined && rest[0] !== done
+    if (!isNamed(config) || areValuesApart) return super.query(config as never, ...(rest as never[]))
+    if (typeof done === 'function') return super.query(namedQuery(config, done))
+    const answered = new Promise<pg.QueryResult>((resolve, reject) => {
+      super.query(namedQuery(config, (error, result) => (error ? reject(error) : resolve(result as pg.QueryResult))))
+    })
+    return answered.catch(withStackOfCaller)
   }
 
   #connect(done: Connected): void {

@@ -82,7 +82,7 @@ export function watchUnresponsive(options: {
       await probe.query('select 1')
       return 'all'
     }
-    const { rows } = await probe.query<{ pid: number; works: boolean }>(STATES, [pids])
+    const { rows }: pg.QueryResult<{ pid: number; works: boolean }> = await probe.query(STATES, [pids])
     return new Set(rows.filter(({ works }) => works).map(({ pid }) => pid))
   }
 
