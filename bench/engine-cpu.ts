@@ -1,6 +1,7 @@
-import { chain, startTestEngine } from '#engine/testing'
+import { chain } from '#engine/testing'
 import { cpuMs } from './cpu.ts'
 import { startBenchDatabase } from './database.ts'
+import { FIVE, repeat, startBenchEngine } from './executions.ts'
 import { makeReferenceEngine } from './reference-engine.ts'
 
 // Measures the processor time per five-node execution, of this program and of PostgreSQL, for the engine and for the
@@ -10,36 +11,15 @@ const COUNT = Number(process.env.COUNT ?? 4000)
 const IN_FLIGHT = 64
 
 const database = await startBenchDatabase(process.env.BENCH_MIGRATIONS)
-const bench = await startTestEngine(database.urls, { level: 'warn' })
+const bench = await startBenchEngine(database.urls)
 const plain = makeReferenceEngine(database.urls.engine)
-const ref = bench.define(chain(5))
+const [five, fivePure] = [bench.define(FIVE), bench.define(chain(5))]
 
-const many = async (execute: () => Promise<unknown>, count: number): Promise<void> => {
-  let left = count
-  await Promise.all(
-    Array.from({ length: IN_FLIGHT }, async () => {
-      while (left-- > 0) await execute()
-    }),
-  )
-}
-
-const engineOnce = async (): Promise<void> => {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  let id = ''
-  let appends = 0
-  const off = bench.engine.onAppended((ids) => {
-    for (const seen of ids) if (seen === id && ++appends >= 5) resolve()
-  })
-  id = await bench.run(ref, { value: 7 })
-  await promise
-  off()
-}
-
-const cost = async (name: string, execute: () => Promise<unknown>): Promise<void> => {
-  await many(execute, 500)
+const cost = async (name: string, execute: () => Promise<void>): Promise<void> => {
+  await repeat(500, IN_FLIGHT, execute)
   const before = process.cpuUsage()
   const databaseBefore = cpuMs(database.postmaster())
-  await many(execute, COUNT)
+  await repeat(COUNT, IN_FLIGHT, execute)
   const used = process.cpuUsage(before)
   const program = (used.user + used.system) / 1000 / COUNT
   const server = (cpuMs(database.postmaster()) - databaseBefore) / COUNT
@@ -48,10 +28,11 @@ const cost = async (name: string, execute: () => Promise<unknown>): Promise<void
   )
 }
 
-await cost('plain ', plain.execute)
-await cost('engine', engineOnce)
-await cost('plain ', plain.execute)
-await cost('engine', engineOnce)
+for (let round = 0; round < 2; round += 1) {
+  await cost('plain                ', plain.execute)
+  await cost('engine               ', () => bench.runToEnd(five))
+  await cost('engine, no effects   ', () => bench.runToEnd(fivePure))
+}
 await plain.stop()
 await bench.stop()
 await database.stop()

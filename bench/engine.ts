@@ -1,12 +1,14 @@
 import pg from 'pg'
-import { chain, startTestEngine } from '#engine/testing'
-import { newId } from '#platform/ids'
+import { chain } from '#engine/testing'
+import type { Definition } from '#model/definition'
 import { median, percentile, startBenchDatabase } from './database.ts'
+import { FIVE, repeat, startBenchEngine } from './executions.ts'
 import { makeReferenceEngine } from './reference-engine.ts'
 
-// Measures five-node executions per second through the engine, every node durable, 64 in flight, as a ratio to the
-// plain program in the same run; the bytes of one execution on disk and in the write-ahead log; and the time of a
-// three-node execution on an idle system.
+// Measures five-node executions per second through the engine, 64 at a time, as a ratio to the plain program in the same
+// run; the bytes of one execution on disk and in the write-ahead log; and the time of a three-node execution on an idle
+// system. The nodes have effects, so each is durable before the next one starts, as in the plain program. The figures
+// under `pure` are those of nodes without effects, which do not wait for it.
 
 const IN_FLIGHT = 64
 const ROUNDS = 5
@@ -14,59 +16,32 @@ const PER_ROUND = Number(process.env.PER_ROUND ?? 4000)
 const IDLE = 200
 const WRITTEN = 8000
 
-const measure = async (execute: () => Promise<void>, count = PER_ROUND): Promise<number> => {
-  let left = count
+const rateOf = async (execute: () => Promise<void>, count = PER_ROUND): Promise<number> => {
   const begunAt = performance.now()
-  await Promise.all(
-    Array.from({ length: IN_FLIGHT }, async () => {
-      while (left-- > 0) await execute()
-    }),
-  )
+  await repeat(count, IN_FLIGHT, execute)
   return (count / (performance.now() - begunAt)) * 1000
 }
 
 const database = await startBenchDatabase(process.env.BENCH_MIGRATIONS)
-const bench = await startTestEngine(database.urls, { level: 'warn' })
+const bench = await startBenchEngine(database.urls)
 const plain = makeReferenceEngine(database.urls.engine)
-
-/** The end of an execution is detected by the notification after the commit, not by reading the database. */
-const ends = new Map<string, () => void>()
-const executor = (ref: string, nodes: number) => {
-  const appended = new Map<string, number>()
-  bench.engine.onAppended((ids) => {
-    for (const id of ids) {
-      const done = ends.get(id)
-      if (!done) continue
-      // There is one append for the start and one for each node.
-      const count = (appended.get(id) ?? 0) + 1
-      if (count < nodes + 1) appended.set(id, count)
-      else {
-        appended.delete(id)
-        ends.delete(id)
-        done()
-      }
-    }
-  })
-  return async (): Promise<void> => {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const id = newId()
-    ends.set(id, resolve)
-    await bench.run(ref, { value: 7 }, { executionId: id })
-    await promise
-  }
+const executor = (definition: Definition) => {
+  const ref = bench.define(definition)
+  return () => bench.runToEnd(ref)
 }
+const graphs = { durable: executor(FIVE), pure: executor(chain(5)) }
 
-const five = executor(bench.define(chain(5)), 5)
-await measure(five, 500)
-await measure(plain.execute, 500)
+await rateOf(plain.execute, 500)
+for (const execute of Object.values(graphs)) await rateOf(execute, 500)
 
-const engineRates: number[] = []
-const plainRates: number[] = []
+const rates: Record<'plain' | keyof typeof graphs, number[]> = { plain: [], durable: [], pure: [] }
 for (let round = 0; round < ROUNDS; round += 1) {
-  plainRates.push(await measure(plain.execute))
-  engineRates.push(await measure(five))
+  rates.plain.push(await rateOf(plain.execute))
+  rates.durable.push(await rateOf(graphs.durable))
+  rates.pure.push(await rateOf(graphs.pure))
 }
-const ratios = engineRates.map((rate, round) => rate / (plainRates[round] ?? Number.NaN))
+const ratioOf = (what: keyof typeof graphs): number =>
+  Number(median(rates[what].map((rate, round) => rate / (rates.plain[round] ?? Number.NaN))).toFixed(2))
 
 const observer = new pg.Client({
   connectionString: Object.assign(new URL(database.superuserUrl), { pathname: '/bench' }).href,
@@ -79,35 +54,49 @@ const written = async (): Promise<Record<'executions' | 'events' | 'wal', number
        (select sum(pg_total_relation_size(relid))::float8 from pg_partition_tree('executions')) as executions,
        (select sum(pg_total_relation_size(relid))::float8 from pg_partition_tree('events')) as events`)
   ).rows[0]
-// The first change of a page after a checkpoint writes the whole page to the log.
-await observer.query('checkpoint')
-await measure(five, 1000)
-const before = await written()
-await measure(five, WRITTEN)
-const after = await written()
-await observer.end()
-const bytesOf = (what: keyof typeof before): number => Math.round((after[what] - before[what]) / WRITTEN)
-
-const three = executor(bench.define(chain(3)), 3)
-const idle: number[] = []
-for (let i = 0; i < IDLE; i += 1) {
-  const begunAt = performance.now()
-  await three()
-  idle.push(performance.now() - begunAt)
+/** Returns the bytes of one execution on disk and in the log, while 64 are running. */
+async function bytesOf(execute: () => Promise<void>) {
+  // The first change of a page after a checkpoint writes the whole page to the log.
+  await observer.query('checkpoint')
+  await repeat(1000, IN_FLIGHT, execute)
+  const before = await written()
+  await repeat(WRITTEN, IN_FLIGHT, execute)
+  const after = await written()
+  const bytes = (what: keyof typeof before): number => Math.round((after[what] - before[what]) / WRITTEN)
+  return {
+    disk_bytes: bytes('executions') + bytes('events'),
+    disk_bytes_of_events: bytes('events'),
+    wal_bytes: bytes('wal'),
+  }
 }
+
+/** Returns the time of a three-node execution on an idle system. */
+async function latencyOf(execute: () => Promise<void>) {
+  const times: number[] = []
+  for (let n = 0; n < IDLE; n += 1) {
+    const begunAt = performance.now()
+    await execute()
+    times.push(performance.now() - begunAt)
+  }
+  return {
+    idle_p50_ms: Number(percentile(times, 50).toFixed(2)),
+    idle_p99_ms: Number(percentile(times, 99).toFixed(2)),
+  }
+}
+
+const durable = { ...(await bytesOf(graphs.durable)), ...(await latencyOf(executor(chain(3, 'call')))) }
+const pure = { ...(await bytesOf(graphs.pure)), ...(await latencyOf(executor(chain(3)))) }
+await observer.end()
 
 const { rss } = process.memoryUsage()
 console.log(
   JSON.stringify(
     {
-      plain_runs_s: Math.round(median(plainRates)),
-      engine_runs_s: Math.round(median(engineRates)),
-      ratio: Number(median(ratios).toFixed(2)),
-      idle_p50_ms: Number(percentile(idle, 50).toFixed(2)),
-      idle_p99_ms: Number(percentile(idle, 99).toFixed(2)),
-      disk_bytes: bytesOf('executions') + bytesOf('events'),
-      disk_bytes_of_events: bytesOf('events'),
-      wal_bytes: bytesOf('wal'),
+      plain_runs_s: Math.round(median(rates.plain)),
+      engine_runs_s: Math.round(median(rates.durable)),
+      ratio: ratioOf('durable'),
+      ...durable,
+      pure: { engine_runs_s: Math.round(median(rates.pure)), ratio: ratioOf('pure'), ...pure },
       rss_mb: Math.round(rss / 2 ** 20),
     },
     null,

@@ -1,28 +1,53 @@
-import { chain, type startTestEngine } from '#engine/testing'
+import { type Bench, chain, startTestEngine } from '#engine/testing'
+import type { Json } from '#model/definition'
+import type { DatabaseUrls } from '#platform/db/pool'
 import { newId } from '#platform/ids'
 
-/**
- * Runs five-node executions one by one. The end of an execution is detected by the notification after the commit: one
- * append for the start and one for each node.
- */
-export function makeExecute(bench: Awaited<ReturnType<typeof startTestEngine>>): () => Promise<void> {
-  const underWay = new Map<string, { left: number; done(): void }>()
-  bench.engine.onAppended((ids) => {
-    for (const id of ids) {
-      const one = underWay.get(id)
-      if (!one) continue
-      one.left -= 1
-      if (one.left > 0) continue
-      underWay.delete(id)
-      one.done()
-    }
+/** Five nodes with effects: each is durable before the next one starts, as in the plain program. */
+export const FIVE = chain(5, 'call')
+
+export type BenchEngine = Bench & {
+  /** Runs an execution and waits until its end is durable, without reading the database. */
+  runToEnd(definition: string, input?: Json, more?: { workspaceId?: string }): Promise<void>
+}
+
+export async function startBenchEngine(
+  urls: DatabaseUrls,
+  options: Parameters<typeof startTestEngine>[1] = {},
+): Promise<BenchEngine> {
+  const ends = new Map<string, () => void>()
+  const bench = await startTestEngine(urls, {
+    level: 'warn',
+    ...options,
+    ports: {
+      ...options.ports,
+      finished: (run) => {
+        options.ports?.finished?.(run)
+        ends.get(run.executionId)?.()
+      },
+    },
   })
-  const five = bench.define(chain(5))
-  return async () => {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const executionId = newId()
-    underWay.set(executionId, { left: 6, done: resolve })
-    await bench.run(five, { value: 7 }, { executionId })
-    await promise
+  return {
+    ...bench,
+    runToEnd: async (definition, input = { value: 7 }, more = {}) => {
+      const executionId = newId()
+      const ended = new Promise<void>((resolve) => void ends.set(executionId, resolve))
+      try {
+        await bench.run(definition, input, { executionId, ...more })
+        await ended
+      } finally {
+        ends.delete(executionId)
+      }
+    },
   }
+}
+
+/** Does this `count` times, so many at once. */
+export async function repeat(count: number, atOnce: number, once: () => Promise<void>): Promise<void> {
+  let left = count
+  await Promise.all(
+    Array.from({ length: atOnce }, async () => {
+      while (left-- > 0) await once()
+    }),
+  )
 }

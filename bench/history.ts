@@ -4,12 +4,11 @@ import pg from 'pg'
 import { listInbox } from '#areas/approvals/store'
 import { searchExecutions } from '#areas/executions/search'
 import { listByWorkflow } from '#areas/executions/store'
-import { startTestEngine } from '#engine/testing'
 import type { Tx } from '#platform/db/pool'
 import { newId } from '#platform/ids'
 import { cpuMs } from './cpu.ts'
 import { median, startBenchDatabase } from './database.ts'
-import { makeExecute } from './executions.ts'
+import { FIVE, repeat, startBenchEngine } from './executions.ts'
 import { makeReferenceEngine } from './reference-engine.ts'
 import { makeBenchPerson } from './world.ts'
 
@@ -37,19 +36,13 @@ const observer = new pg.Client({
   connectionString: Object.assign(new URL(database.superuserUrl), { pathname: '/bench' }).href,
 })
 await observer.connect()
-const bench = await startTestEngine(database.urls, { level: 'warn' })
+const bench = await startBenchEngine(database.urls)
 const plain = makeReferenceEngine(database.urls.engine)
 
-const execute = makeExecute(bench)
+const five = bench.define(FIVE)
+const execute = (): Promise<void> => bench.runToEnd(five)
 
-const many = async (count: number, one: () => Promise<void>): Promise<void> => {
-  let left = count
-  await Promise.all(
-    Array.from({ length: IN_FLIGHT }, async () => {
-      while (left-- > 0) await one()
-    }),
-  )
-}
+const many = (count: number, one: () => Promise<void>): Promise<void> => repeat(count, IN_FLIGHT, one)
 
 type Cost = { program: number; database: number; ms: number }
 

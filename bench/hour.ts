@@ -1,7 +1,6 @@
 import pg from 'pg'
-import { startTestEngine } from '#engine/testing'
 import { startBenchDatabase } from './database.ts'
-import { makeExecute } from './executions.ts'
+import { FIVE, startBenchEngine } from './executions.ts'
 
 // Checks whether autovacuum keeps up: five-node executions at full load for MINUTES (60), 64 in flight. The sizes of
 // the tables are measured after a tenth of the time and at the end. Bytes per execution, and dead rows, should be the
@@ -12,19 +11,19 @@ const IN_FLIGHT = 64
 const MB = 2 ** 20
 
 const database = await startBenchDatabase()
-const bench = await startTestEngine(database.urls, { level: 'warn' })
+const bench = await startBenchEngine(database.urls)
 const observer = new pg.Client({
   connectionString: Object.assign(new URL(database.superuserUrl), { pathname: '/bench' }).href,
 })
 await observer.connect()
 
-const runOne = makeExecute(bench)
+const five = bench.define(FIVE)
 let done = 0
 let refused = 0
 /** A start that the database does not answer in time is refused, as for any caller, and counted. */
 const execute = async (): Promise<void> => {
   try {
-    await runOne()
+    await bench.runToEnd(five)
     done += 1
   } catch (error) {
     if ((error as { code?: string }).code !== 'unavailable') throw error

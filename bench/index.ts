@@ -1,10 +1,9 @@
 import { pino } from 'pino'
 import { makeRunIndex } from '#areas/executions/indexing'
 import type { FinishedRun } from '#engine/finished-run'
-import { chain, startTestEngine } from '#engine/testing'
-import { newId } from '#platform/ids'
 import { cpuMs } from './cpu.ts'
 import { median, startBenchDatabase } from './database.ts'
+import { FIVE, repeat, startBenchEngine } from './executions.ts'
 import { makeBenchPerson } from './world.ts'
 
 // Measures the cost of the word index for the engine: processor time of this program and of PostgreSQL for a five-node
@@ -17,50 +16,25 @@ const IN_FLIGHT = 64
 
 const database = await startBenchDatabase()
 let note: ((run: FinishedRun) => void) | undefined
-const bench = await startTestEngine(database.urls, {
-  level: 'warn',
+const bench = await startBenchEngine(database.urls, {
   ports: { finished: (run) => note?.(run) },
 })
 const { workspaceId } = await makeBenchPerson(database)
 const index = makeRunIndex({ db: bench.db, log: pino({ level: 'warn' }) })
-const ref = bench.define(chain(5))
+const ref = bench.define(FIVE)
 
-const ends = new Map<string, () => void>()
-const appended = new Map<string, number>()
-bench.engine.onAppended((ids) => {
-  for (const id of ids) {
-    const done = ends.get(id)
-    if (!done) continue
-    const count = (appended.get(id) ?? 0) + 1
-    if (count < 6) appended.set(id, count)
-    else {
-      appended.delete(id)
-      ends.delete(id)
-      done()
-    }
-  }
-})
 let started = 0
 async function once(): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  const executionId = newId()
-  ends.set(executionId, resolve)
   started += 1
   const input = { value: 7, order: { id: started, customer: `customer ${started % 5000}` }, note: 'ordinary' }
-  await bench.run(ref, input, { executionId, workspaceId })
-  await promise
+  await bench.runToEnd(ref, input, { workspaceId })
 }
 
 async function round(isIndexed: boolean): Promise<number> {
   note = isIndexed ? index.note : undefined
   const before = process.cpuUsage()
   const databaseBefore = cpuMs(database.postmaster())
-  let left = PER_ROUND
-  await Promise.all(
-    Array.from({ length: IN_FLIGHT }, async () => {
-      while (left-- > 0) await once()
-    }),
-  )
+  await repeat(PER_ROUND, IN_FLIGHT, once)
   await index.flush()
   const { user, system } = process.cpuUsage(before)
   return ((user + system) / 1000 + cpuMs(database.postmaster()) - databaseBefore) / PER_ROUND

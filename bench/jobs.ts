@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import pg from 'pg'
-import { chain, startTestEngine } from '#engine/testing'
-import { fromWire, newId } from '#platform/ids'
+import { chain } from '#engine/testing'
+import { fromWire } from '#platform/ids'
 import { median, startBenchDatabase } from './database.ts'
+import { repeat, startBenchEngine } from './executions.ts'
 import { importFile } from './upload.ts'
 import { memoryOf, watchHealth } from './watch.ts'
 import { makeBenchPerson, post, startBenchService } from './world.ts'
@@ -27,31 +28,11 @@ await client.connect()
 
 /** Returns one-node executions per second through the engine alone, in this process. */
 async function measureBare(): Promise<number> {
-  const bench = await startTestEngine(database.urls, { level: 'warn' })
+  const bench = await startBenchEngine(database.urls)
   const ref = bench.define(chain(1))
-  const ends = new Map<string, { seen: number; done(): void }>()
-  bench.engine.onAppended((ids) => {
-    for (const id of ids) {
-      const end = ends.get(id)
-      if (end && ++end.seen === 2) end.done()
-    }
-  })
-  const execute = async (): Promise<void> => {
-    const id = newId()
-    const { promise, resolve } = Promise.withResolvers<void>()
-    ends.set(id, { seen: 0, done: resolve })
-    await bench.run(ref, { value: 7 }, { executionId: id })
-    await promise
-    ends.delete(id)
-  }
   const round = async (count: number): Promise<number> => {
-    let left = count
     const begunAt = performance.now()
-    await Promise.all(
-      Array.from({ length: IN_FLIGHT }, async () => {
-        while (left-- > 0) await execute()
-      }),
-    )
+    await repeat(count, IN_FLIGHT, () => bench.runToEnd(ref))
     return (count / (performance.now() - begunAt)) * 1000
   }
   await round(500)

@@ -1,4 +1,4 @@
-import { echo, kind } from '#engine/testing'
+import { call, echo, kind } from '#engine/testing'
 import { readConfig } from '#platform/config'
 import { shareConnections } from '#platform/db/connections'
 import { type DatabaseUrls, openDatabase } from '#platform/db/pool'
@@ -49,7 +49,7 @@ const app = await makeApp({
   vault: makeVault(Buffer.alloc(32, 1)),
   log,
   baseUrl: () => address,
-  kinds: [echo, once, ...(release === undefined ? [] : [later])],
+  kinds: [echo, call, once, ...(release === undefined ? [] : [later])],
   ...(release !== undefined && { release: Number(release) }),
 })
 address = await listen(app.http, { host: '127.0.0.1', port: 0 })

@@ -3,12 +3,14 @@ import pg from 'pg'
 import { chain } from '#engine/testing'
 import { cpuMs } from './cpu.ts'
 import { median, startBenchDatabase } from './database.ts'
+import { FIVE, repeat } from './executions.ts'
 import { makeReferenceEngine } from './reference-engine.ts'
 import { makeBenchPerson, makeHook, startBenchService } from './world.ts'
 
 // Measures five-node executions completed per second through `POST …/trigger`: the service is one process, and the load
 // comes from a thread of this process over 64 connections. The ratio is to the plain program in the same run. Processor
-// time per execution is the same on a machine with other load.
+// time per execution is the same on a machine with other load. The figures under `pure` are those of nodes without
+// effects.
 
 const CONNECTIONS = 64
 const ROUNDS = 5
@@ -18,7 +20,10 @@ const PER_ROUND = Number(process.env.PER_ROUND ?? 12_000)
 const database = await startBenchDatabase()
 const { key } = await makeBenchPerson(database)
 const service = await startBenchService(database)
-const hook = await makeHook(service.base, key, chain(5))
+const hooks = {
+  durable: await makeHook(service.base, key, FIVE),
+  pure: await makeHook(service.base, key, chain(5)),
+}
 const plain = makeReferenceEngine(database.urls.engine)
 const reader = new pg.Client({ connectionString: database.urls.engine })
 await reader.connect()
@@ -35,7 +40,7 @@ const unfinished = async (): Promise<number> =>
 
 type Round = { rate: number; p99: number; service: number; database: number }
 
-async function throughHttp(): Promise<Round> {
+async function throughHttp(hook: { url: string; token: string }): Promise<Round> {
   const [service0, database0] = [cpuMs(service.child.pid!), cpuMs(database.postmaster())]
   const begunAt = performance.now()
   const result = await autocannon({
@@ -59,33 +64,30 @@ async function throughHttp(): Promise<Round> {
 }
 
 async function throughPlain(): Promise<number> {
-  let left = PER_ROUND
   const begunAt = performance.now()
-  await Promise.all(
-    Array.from({ length: CONNECTIONS }, async () => {
-      while (left-- > 0) await plain.execute()
-    }),
-  )
+  await repeat(PER_ROUND, CONNECTIONS, plain.execute)
   return (PER_ROUND / (performance.now() - begunAt)) * 1000
 }
 
-await throughHttp()
+for (const hook of Object.values(hooks)) await throughHttp(hook)
 await throughPlain()
-const [http, bare]: [Round[], number[]] = [[], []]
+const bare: number[] = []
+const rounds: Record<keyof typeof hooks, Round[]> = { durable: [], pure: [] }
 for (let round = 0; round < ROUNDS; round++) {
   bare.push(await throughPlain())
-  http.push(await throughHttp())
+  rounds.durable.push(await throughHttp(hooks.durable))
+  rounds.pure.push(await throughHttp(hooks.pure))
 }
+const figuresOf = (taken: Round[]) => ({
+  trigger_runs_s: Math.round(median(taken.map(({ rate }) => rate))),
+  ratio: Number(median(taken.map(({ rate }, round) => rate / bare[round]!)).toFixed(3)),
+  accepted_p99_ms: median(taken.map(({ p99 }) => p99)),
+  service_cpu_ms: Number(median(taken.map((round) => round.service)).toFixed(3)),
+  database_cpu_ms: Number(median(taken.map((round) => round.database)).toFixed(3)),
+})
 console.log(
   JSON.stringify(
-    {
-      plain_runs_s: Math.round(median(bare)),
-      trigger_runs_s: Math.round(median(http.map(({ rate }) => rate))),
-      ratio: Number(median(http.map(({ rate }, round) => rate / bare[round]!)).toFixed(3)),
-      accepted_p99_ms: median(http.map(({ p99 }) => p99)),
-      service_cpu_ms: Number(median(http.map((round) => round.service)).toFixed(3)),
-      database_cpu_ms: Number(median(http.map((round) => round.database)).toFixed(3)),
-    },
+    { plain_runs_s: Math.round(median(bare)), ...figuresOf(rounds.durable), pure: figuresOf(rounds.pure) },
     null,
     2,
   ),

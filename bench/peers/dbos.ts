@@ -4,9 +4,9 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from '
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { chain, startTestEngine } from '#engine/testing'
 import { cpuMs } from '../cpu.ts'
 import { median, startBenchDatabase } from '../database.ts'
+import { FIVE, repeat, startBenchEngine } from '../executions.ts'
 
 // Compares DBOS (durable execution on PostgreSQL) with our engine: five durable steps, 64 in flight, alternately in one
 // run and on one PostgreSQL: `node bench/peers/dbos.ts [version]`. DBOS is installed into a temporary folder from the
@@ -37,30 +37,9 @@ await superuser.end()
 const url = Object.assign(new URL(database.superuserUrl), { pathname: '/peer' }).href
 const peer = fork(join(folder, 'program.mjs'), [url, String(COUNT), String(IN_FLIGHT)], { cwd: folder, execArgv: [] })
 await once(peer, 'message')
-const bench = await startTestEngine(database.urls, { level: 'warn' })
-const ref = bench.define(chain(5))
-
-async function ourOne(): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  let id = ''
-  let appends = 0
-  // The start is already written when its id is known; one append for each node follows.
-  const off = bench.engine.onAppended((ids) => {
-    for (const seen of ids) if (seen === id && ++appends >= 5) resolve()
-  })
-  id = await bench.run(ref, { value: 7 })
-  await promise
-  off()
-}
-
-async function ours(count: number): Promise<void> {
-  let left = count
-  await Promise.all(
-    Array.from({ length: IN_FLIGHT }, async () => {
-      while (left-- > 0) await ourOne()
-    }),
-  )
-}
+const bench = await startBenchEngine(database.urls)
+const five = bench.define(FIVE)
+const ours = (count: number): Promise<void> => repeat(count, IN_FLIGHT, () => bench.runToEnd(five))
 
 async function theirs(): Promise<void> {
   peer.send('go')

@@ -40,6 +40,9 @@ export const kind = (
 /** Returns its `value` argument. */
 export const echo = kind('echo', 'pure', (call) => ({ output: call.args.value ?? null }))
 
+/** The same, as a node with an effect that may be repeated. */
+export const call = kind('call', 'idempotent', ({ args }) => ({ output: args.value ?? null }))
+
 export type Bench = {
   engine: Engine
   db: Database
@@ -109,7 +112,7 @@ export const startTestEngine = async (
     closeAbandoned: async () => {},
     ended: async (execution) => void ended.push(execution),
     blobs: makeDiskBlobs(folder),
-    nodes: Object.fromEntries([echo, ...(options.nodes ?? [])].map((node) => [node.descriptor.type, node])),
+    nodes: Object.fromEntries([echo, call, ...(options.nodes ?? [])].map((node) => [node.descriptor.type, node])),
     ...options.ports,
   }
   const engine = await startEngine({ db, ports, log, ...options.engine })

@@ -4,7 +4,7 @@ import { NodeFailure } from '../node.ts'
 import type { Compiled } from './graph.ts'
 import type { NodeState, RequestKind } from './state.ts'
 
-/** An action that the worker performs after the events that led to it are durable. */
+/** An action of the worker. One with an effect is performed after the events that led to it are durable. */
 export type Command =
   | { do: 'run'; node: string; type: string; attempt: number; args: JsonObject; timeoutS?: number }
   | { do: 'open'; node: string; people: RequestKind; args: JsonObject }

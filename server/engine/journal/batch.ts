@@ -111,8 +111,8 @@ const itemsOf = (json: string): string => `items as (
     output = excluded.output, error = excluded.error, due_at = excluded.due_at, usage = excluded.usage)`
 
 const EVENTS = `insert into events (execution_id, seq, workspace_id, at, type, data)
-  select r.execution_id, r.seq, r.workspace_id, to_timestamp(r.at / 1000), r.type, r.data::json
-  from fence, unnest($2::uuid[], $3::integer[], $4::uuid[], $5::double precision[], $6::text[], $7::text[])
+  select r.execution_id, r.seq, r.workspace_id, to_timestamp(r.at / 1000), r.type, r.data
+  from fence, unnest($2::uuid[], $3::integer[], $4::uuid[], $5::double precision[], $6::text[], $7::json[])
     as r (execution_id, seq, workspace_id, at, type, data)`
 
 // Written together with the events, for workspaces with destinations, in the order of the event numbers, which is the

@@ -8,10 +8,11 @@ import { checkInbox } from './inbox.ts'
 import type { LeaveReason, Self, Work } from './live-types.ts'
 import { setTimer } from './mailbox.ts'
 import { NoLongerNeeded } from './platform-retry.ts'
+import { letsContinue, runAhead } from './run-ahead.ts'
 import { reportNotStarted } from './unstarted-effects.ts'
 
-// Writes the results of the mailbox to the journal as one append. The commands of the interpreter are executed only
-// after that append is durable.
+// Writes the results of the mailbox to the journal as one append. The commands of the interpreter are executed after
+// that append is durable, except those that have no effect (run-ahead.ts).
 
 export const executeCommands = (self: Self, commands: Work['commands']): void => {
   for (const { frame, command } of commands) {
@@ -115,13 +116,20 @@ export const commit = async (self: Self, work: Work, start?: StartRow): Promise<
       notDurable(work)
       return false
     }
-    const accepted = await deps.journal.append(append)
+    const writing = deps.journal.append(append)
+    if (!start && letsContinue(work)) {
+      self.appending = true
+      runAhead(self, work)
+    }
+    const accepted = await writing
+    self.appending = false
     self.committing = false
     if (!self.gone) return accept(self, work, accepted, start !== undefined)
     reportNotStarted(self, work)
     notDurable(work)
     return false
   } catch (error) {
+    self.appending = false
     notDurable(work)
     if (error instanceof Fenced || error instanceof Unknown) {
       self.committing = false

@@ -12,7 +12,7 @@ import { NoLongerNeeded } from './platform-retry.ts'
 import { closeRequest, openRequest, settleDue } from './request-effects.ts'
 import { runNode } from './run-node.ts'
 
-// Executes the commands of the interpreter after they are durable. The results are sent back as messages.
+// Executes the commands of the interpreter. The results are sent back as messages.
 
 /** Keeps the execution from parking while an effect is running. */
 function during(deps: EffectDeps, live: Live, work: () => Promise<(() => void) | undefined>): void {

@@ -57,6 +57,9 @@ export type Work = {
   rowUpdate?: RowUpdate
 }
 
+/** `isEarly`: it may be applied while an append is being written. */
+export type Mail = { apply(work: Work): void; isEarly: boolean }
+
 export type Live = {
   readonly owned: Owned
   readonly top: Frame
@@ -114,9 +117,13 @@ export type Self = {
   readonly frames: Map<string, Frame>
   readonly maps: Set<(work: Work) => boolean>
   readonly effects: Map<string, Abortable>
-  mailbox: ((work: Work) => void)[]
+  mailbox: Mail[]
   waiters: ((durable: boolean) => void)[]
   committing: boolean
+  /** An append is being written that the execution does not have to wait for in memory. */
+  appending: boolean
+  /** What was computed during the present append. */
+  ahead: Work | undefined
   gone: boolean
   /** The number of running effects. */
   inFlight: number

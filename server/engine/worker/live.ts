@@ -11,7 +11,7 @@ import { wasNotStarted } from './unstarted-effects.ts'
 
 // One execution in memory. Everything that happens to it goes through its mailbox. `pump` takes the content of the
 // mailbox, lets the interpreter advance, and writes all results to the journal as one append. Only one append is in
-// progress at a time.
+// progress at a time; in the meantime the execution may run ahead (run-ahead.ts).
 
 const makeSelf = (deps: LiveDeps, owned: Owned): Self => {
   const context = { ...owned.context, elsewhere: () => otherGraphsSize(self, top) }
@@ -32,6 +32,8 @@ const makeSelf = (deps: LiveDeps, owned: Owned): Self => {
     mailbox: [],
     waiters: [],
     committing: false,
+    appending: false,
+    ahead: undefined,
     gone: false,
     inFlight: 0,
     seen: owned.seen,
@@ -50,7 +52,7 @@ const makeSelf = (deps: LiveDeps, owned: Owned): Self => {
       return lastAt
     },
     schedule: () => {
-      if (scheduled || self.committing || self.gone) return
+      if (scheduled || (self.committing && !self.appending) || self.gone) return
       scheduled = true
       queueMicrotask(look)
     },
@@ -88,7 +90,12 @@ const liveOf = (self: Self): Live => ({
   effects: self.effects,
   post: (thunk) => post(self, thunk),
   send: (frame, message) => post(self, (work) => stepFrame(self, work, frame, [message])),
-  sendUnawaited: (frame, message) => postUnawaited(self, (work) => stepFrame(self, work, frame, [message])),
+  sendUnawaited: (frame, message) =>
+    postUnawaited(
+      self,
+      (work) => stepFrame(self, work, frame, [message]),
+      frame === self.top && message.kind === 'done',
+    ),
   step: (work, frame, messages) => stepFrame(self, work, frame, messages),
   open: (work, frame) => startFrame(self, work, frame),
   resume: (frame) => resumeFrame(self, frame),

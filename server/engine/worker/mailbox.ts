@@ -9,15 +9,15 @@ const MAX_TIMER = 2 ** 31 - 1
 
 export const post = (self: Self, thunk: (work: Work) => void): Promise<boolean> => {
   if (self.gone) return Promise.resolve(false)
-  self.mailbox.push(thunk)
+  self.mailbox.push({ apply: thunk, isEarly: false })
   self.schedule()
   return new Promise((resolve) => self.waiters.push(resolve))
 }
 
 /** As `post`, for a caller that does not need to know when the result is durable. */
-export const postUnawaited = (self: Self, thunk: (work: Work) => void): void => {
+export const postUnawaited = (self: Self, thunk: (work: Work) => void, isEarly = false): void => {
   if (self.gone) return
-  self.mailbox.push(thunk)
+  self.mailbox.push({ apply: thunk, isEarly })
   self.schedule()
 }
 

@@ -6,23 +6,14 @@ import { continueFrames, journalEvent, startFrame, stepFrame } from './advance-f
 import { commit, executeCommands } from './commit.ts'
 import type { Frame } from './frame.ts'
 import { deliver, deliverHeld } from './inbox.ts'
-import type { Self, Work } from './live-types.ts'
+import type { Mail, Self, Work } from './live-types.ts'
 import { postUnawaited, setTimer } from './mailbox.ts'
 import { isBodyAgain } from './resume-item.ts'
 import { rowUpdateAfter } from './row-update.ts'
+import { advanceAhead } from './run-ahead.ts'
 import { keptEvent, outcomeUnknown } from './signals.ts'
 import { wasNotStarted } from './unstarted-effects.ts'
-
-const newWork = (self: Self): Work => ({
-  at: self.now(),
-  events: [],
-  items: new Map(),
-  commands: [],
-  done: [],
-  unfinished: new Set(),
-  large: [],
-  begun: 0,
-})
+import { newWork } from './work.ts'
 
 /** A failed item can end an item of the surrounding map, so this takes one round per level. */
 const advanceMaps = ({ maps }: Self, work: Work): void => {
@@ -58,19 +49,19 @@ const yieldToOthers = async (self: Self): Promise<boolean> => {
  * journalled before all of it is done, so the slices are not visible. Returns false if the execution has left this
  * worker.
  */
-const runInSlices = async (self: Self, work: Work, thunks: ((work: Work) => void)[]): Promise<boolean> => {
+const runInSlices = async (self: Self, work: Work, mail: Mail[]): Promise<boolean> => {
   self.committing = true
-  for (let at = 0; work.unfinished.size > 0 || at < thunks.length; ) {
+  for (let at = 0; work.unfinished.size > 0 || at < mail.length; ) {
     if (!(await yieldToOthers(self))) {
       for (const done of work.done) done(false)
       return false
     }
     continueFrames(self, work)
-    while (work.unfinished.size === 0 && at < thunks.length && hasTurn(self)) {
-      thunks[at]?.(work)
+    while (work.unfinished.size === 0 && at < mail.length && hasTurn(self)) {
+      mail[at]?.apply(work)
       at += 1
     }
-    if (work.unfinished.size === 0 && at === thunks.length) deliverHeld(self, work)
+    if (work.unfinished.size === 0 && at === mail.length) deliverHeld(self, work)
     if (!self.cancel) advanceMaps(self, work)
   }
   self.committing = false
@@ -81,24 +72,30 @@ const hasTurn = ({ deps, owned }: Self): boolean => deps.turns.now(owned.workspa
 
 /** Takes the content of the mailbox, lets the interpreter advance, and writes the results to the journal. */
 export const pump = (self: Self): void => {
-  if (self.committing || self.gone) return
-  const work = newWork(self)
-  const thunks = self.mailbox
+  if (self.gone) return
+  if (self.committing) {
+    advanceAhead(self)
+    return
+  }
+  const work = self.ahead ?? newWork(self)
+  self.ahead = undefined
+  work.at = self.now()
+  const mail = self.mailbox
   self.mailbox = []
   work.done = self.waiters
   self.waiters = []
   const seenBefore = self.seen
-  if (thunks.length > 0 && self.top.state.parked)
+  if (mail.length > 0 && self.top.state.parked)
     journalEvent(self, work, { type: 'execution.resumed', at: work.at, data: {} })
   let taken = 0
-  while (taken < thunks.length && (taken === 0 || hasTurn(self)) && work.unfinished.size === 0) {
-    thunks[taken]?.(work)
+  while (taken < mail.length && (taken === 0 || hasTurn(self)) && work.unfinished.size === 0) {
+    mail[taken]?.apply(work)
     taken += 1
   }
-  if (work.unfinished.size === 0 && taken === thunks.length) deliverHeld(self, work)
+  if (work.unfinished.size === 0 && taken === mail.length) deliverHeld(self, work)
   if (!self.cancel) advanceMaps(self, work)
-  if (work.unfinished.size === 0 && taken === thunks.length) conclude(self, work, seenBefore)
-  else void runInSlices(self, work, thunks.slice(taken)).then((isHere) => isHere && conclude(self, work, seenBefore))
+  if (work.unfinished.size === 0 && taken === mail.length) conclude(self, work, seenBefore)
+  else void runInSlices(self, work, mail.slice(taken)).then((isHere) => isHere && conclude(self, work, seenBefore))
 }
 
 const conclude = (self: Self, work: Work, seenBefore: number): void => {
