@@ -47,14 +47,19 @@ const observer = new pg.Client({
   connectionString: Object.assign(new URL(database.superuserUrl), { pathname: '/bench' }).href,
 })
 await observer.connect()
+type Written = Record<'executions' | 'events' | 'wal', number>
 /** Returns the size of all weekly partitions of both tables with their indexes, and the position of the log. */
-const written = async (): Promise<Record<'executions' | 'events' | 'wal', number>> =>
+const written = async (): Promise<Written> =>
   (
     await observer.query(`select (pg_current_wal_insert_lsn() - '0/0')::float8 as wal,
        (select sum(pg_total_relation_size(relid))::float8 from pg_partition_tree('executions')) as executions,
        (select sum(pg_total_relation_size(relid))::float8 from pg_partition_tree('events')) as events`)
   ).rows[0]
-/** Returns the bytes of one execution on disk and in the log, while 64 are running. */
+/**
+ * Returns the bytes of one execution on disk and in the log, while 64 are running. The end of an execution is a second
+ * version of its row. `disk_bytes` is what the tables grow by when vacuum has freed the first versions of earlier
+ * executions, as autovacuum does, and `disk_bytes_unvacuumed` when it has not.
+ */
 async function bytesOf(execute: () => Promise<void>) {
   // The first change of a page after a checkpoint writes the whole page to the log.
   await observer.query('checkpoint')
@@ -62,11 +67,20 @@ async function bytesOf(execute: () => Promise<void>) {
   const before = await written()
   await repeat(WRITTEN, IN_FLIGHT, execute)
   const after = await written()
-  const bytes = (what: keyof typeof before): number => Math.round((after[what] - before[what]) / WRITTEN)
+  const vacuumed: Written[] = []
+  for (let part = 0; part <= 2; part += 1) {
+    await repeat(WRITTEN / 2, IN_FLIGHT, execute)
+    await observer.query('vacuum executions, events')
+    vacuumed.push(await written())
+  }
+  const [freed, , steady] = vacuumed as [Written, Written, Written]
+  const bytes = (from: Written, to: Written, ...what: (keyof Written)[]): number =>
+    Math.round(what.reduce((sum, name) => sum + to[name] - from[name], 0) / WRITTEN)
   return {
-    disk_bytes: bytes('executions') + bytes('events'),
-    disk_bytes_of_events: bytes('events'),
-    wal_bytes: bytes('wal'),
+    disk_bytes: bytes(freed, steady, 'executions', 'events'),
+    disk_bytes_of_events: bytes(freed, steady, 'events'),
+    disk_bytes_unvacuumed: bytes(before, after, 'executions', 'events'),
+    wal_bytes: bytes(before, after, 'wal'),
   }
 }
 

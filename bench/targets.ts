@@ -23,8 +23,12 @@ export const targets: Record<string, Target[]> = {
     { figure: 'idle_p99_ms', most: 8 },
     { figure: 'disk_bytes', most: 1500 },
     { figure: 'wal_bytes', most: 2500 },
+    { figure: 'pure.engine_runs_s', limit: 'plain_runs_s', ratio: 'pure.ratio', leastRatio: 0.75 },
   ],
-  trigger: [{ figure: 'trigger_runs_s', limit: 'plain_runs_s', ratio: 'ratio', leastRatio: 0.5 }],
+  trigger: [
+    { figure: 'trigger_runs_s', limit: 'plain_runs_s', ratio: 'ratio', leastRatio: 0.5 },
+    { figure: 'pure.trigger_runs_s', limit: 'plain_runs_s', ratio: 'pure.ratio', leastRatio: 0.5 },
+  ],
   http: [
     { figure: 'one.service_per_s', limit: 'one.bare_per_s', ratio: 'one.ratio', leastRatio: 0.8 },
     { figure: 'list.service_per_s', limit: 'list.bare_per_s', ratio: 'list.ratio', leastRatio: 0.8 },
