@@ -105,6 +105,7 @@ import type {
   ListedCompany,
   ListedPresence,
   ListedSubscription,
+  ListedSuite,
   ListedTeam,
   LogEntry,
   MarkRead,
@@ -771,6 +772,8 @@ export type Operations = {
   updateJobMember: { input: { job_id: string; user_id: string } & { role: "owner" | "member" | "viewer" }; answer: JobMember; required: true }
   /** Remove a member, or leave the job */
   removeJobMember: { input: { job_id: string; user_id: string }; answer: undefined; required: true }
+  /** Suites of all workflows in which the caller has a role */
+  searchSuites: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "name" | "-name"; created_after?: string; created_before?: string }; answer: { items: Array<ListedSuite>; next_cursor: string | null }; required: false }
   /** Suites of a workflow */
   listSuites: { input: { workflow_id: string; limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "name" | "-name"; created_after?: string; created_before?: string }; answer: { items: Array<Suite>; next_cursor: string | null }; required: true }
   /** Create a suite: a dataset, and what the workflow must give for each of its records */
@@ -1394,6 +1397,7 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   inviteJobMember: ["POST", "/api/enrichment-jobs/{job_id}/members/invite"],
   updateJobMember: ["PUT", "/api/enrichment-jobs/{job_id}/members/{user_id}"],
   removeJobMember: ["DELETE", "/api/enrichment-jobs/{job_id}/members/{user_id}"],
+  searchSuites: ["GET", "/api/suites", ["limit","cursor","q","sort","created_after","created_before"]],
   listSuites: ["GET", "/api/workflows/{workflow_id}/suites", ["limit","cursor","q","sort","created_after","created_before"]],
   createSuite: ["POST", "/api/workflows/{workflow_id}/suites"],
   getSuite: ["GET", "/api/suites/{suite_id}"],

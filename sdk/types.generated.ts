@@ -316,6 +316,8 @@ export type RunJobNow = { full?: boolean; sample?: number }
 
 export type JobMember = { user_id: string; name: string; email: string; role: "owner" | "member" | "viewer"; added_at: string }
 
+export type ListedSuite = { suite_id: string; workflow_id: string; name: string; dataset_id: string | null; mapping: Record<string, unknown> | null; checks: Array<Record<string, unknown>>; created_by: string | null; last_run_id: string | null; created_at: string; updated_at: string; workflow_name: string; role: "owner" | "editor" | "member" | "viewer"; last_run: { run_id: string; status: "running" | "succeeded" | "failed" | "cancelled"; total: number; passed: number; pass_rate: number | null } | null }
+
 export type Suite = { suite_id: string; workflow_id: string; name: string; dataset_id: string | null; mapping: Record<string, unknown> | null; checks: Array<Record<string, unknown>>; created_by: string | null; last_run_id: string | null; created_at: string; updated_at: string }
 
 export type NewSuite = { name: string; checks: Array<{ kind: "equal"; expected: unknown; fields?: Array<string> } | { kind: "cel"; expression: string } | { kind: "judge"; instructions: string; expected?: unknown; model?: string }>; dataset_id?: string | null; mapping?: Record<string, unknown> | null }

@@ -115,6 +115,10 @@ export const jobCases: Cases = {
   updateJobMember: { expect: owned, prepare: membership({ role: 'member' }) },
   // Every member may leave.
   removeJobMember: { expect: withChanges(owned, { resourceViewer: 'ok' }), prepare: membership() },
+  searchSuites: {
+    expect: withChanges(rows.selectedRead, { guest: 'ok' }),
+    prepare: async (cast) => (await suite(cast)) && {},
+  },
   listSuites: { expect: withChanges(rows.anyMember, unseen), prepare: workflow },
   createSuite: {
     expect: withChanges(rows.ownerOrMember, unseen),

@@ -1,3 +1,4 @@
+import type { Request } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { eventually, navigateTo, noBrowser, useSite } from '#test/harness/site'
 
@@ -75,7 +76,14 @@ describe.skipIf(noBrowser)('large data', () => {
     await navigateTo(page, `/suites/new?workflow_id=${workflow_id}`)
     await page.getByRole('heading', { name: 'Checks' }).waitFor()
     expect(await page.getByLabel('Workflow', { exact: true }).inputValue()).toBe(workflow_id)
+    // One request for all suites, however many workflows there are.
+    const asked: string[] = []
+    const note = (request: Request) => asked.push(new URL(request.url()).pathname)
+    page.on('request', note)
     await navigateTo(page, '/suites')
     await page.getByRole('link', { name: 'Old suite' }).waitFor()
+    await page.getByRole('cell', { name: 'The oldest' }).waitFor()
+    page.off('request', note)
+    expect(asked.filter((path) => path.endsWith('/suites') && path.startsWith('/api'))).toEqual(['/api/suites'])
   })
 })

@@ -1,8 +1,10 @@
-import { member, viewer } from '#platform/access/rules'
+import { member, sees, viewer } from '#platform/access/rules'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { page } from '#platform/http/schema'
 import {
+  allSuiteList,
   CaseQuery,
+  ListedSuite,
   NewSuite,
   ReportQuery,
   RunSuite,
@@ -30,6 +32,7 @@ export const suiteRoutes = (suites: Suites): AnyRoute[] =>
   routes(
     'Suites',
     {
+      searchSuites: ['GET', '/api/suites', sees('workspace')],
       listSuites: ['GET', '/api/workflows/:workflow_id/suites', viewer('workflow')],
       createSuite: ['POST', '/api/workflows/:workflow_id/suites', member('workflow')],
       getSuite: ['GET', '/api/suites/:suite_id', viewer('suite')],
@@ -41,6 +44,13 @@ export const suiteRoutes = (suites: Suites): AnyRoute[] =>
       getSuiteCase: ['GET', '/api/suites/:suite_id/runs/:run_id/cases/:position', viewer('suite')],
     },
     {
+      searchSuites: {
+        summary: 'Suites of all workflows in which the caller has a role',
+        query: allSuiteList.query,
+        answer: page(ListedSuite),
+        extension: true,
+        run: suites.searchSuites,
+      },
       listSuites: {
         summary: 'Suites of a workflow',
         query: suiteList.query,

@@ -126,6 +126,17 @@ const outcome = {
     .describe('Nodes that act and that the record did not answer'),
 }
 
+/** A suite in the list of all suites, with what a list shows of its workflow and of its newest run. */
+export const ListedSuite = Suite.extend({
+  workflow_name: z.string(),
+  role: z.enum(['owner', 'editor', 'member', 'viewer']).describe('The role of the caller in the workflow'),
+  last_run: z
+    .object({ run_id: run.run_id, status: run.status, total: run.total, passed: run.passed, pass_rate: run.pass_rate })
+    .nullable()
+    .describe('The newest run; null if there is none'),
+}).meta({ id: 'ListedSuite' })
+export type ListedSuite = z.input<typeof ListedSuite>
+
 export const SuiteItem = z.object({ position: z.number().int(), ...outcome }).meta({ id: 'SuiteOutcome' })
 export type SuiteItem = z.input<typeof SuiteItem>
 
@@ -194,6 +205,8 @@ export const suiteList = defineList({
   sort: { created_at: 'id', updated_at: 'time', name: 'text' },
   order: '-created_at',
 })
+
+export const allSuiteList = defineList({ ...suiteList, search: ['name', 'workflow_name'] })
 
 export const suiteRunList = defineList({
   id: 'run_id',

@@ -20,7 +20,7 @@ import { bindVerbs } from '#platform/verbs'
 import type { LanguageModel } from '#providers/llm/index'
 import { getSuiteCase } from './case.ts'
 import { insertPlanned } from './planned.ts'
-import type { Check, NewSuite, RunSuite, Suite, SuitePatch, SuiteReport, SuiteRun } from './schema.ts'
+import type { Check, ListedSuite, NewSuite, RunSuite, Suite, SuitePatch, SuiteReport, SuiteRun } from './schema.ts'
 import * as store from './store.ts'
 
 type ById = { suite_id: string }
@@ -107,6 +107,19 @@ async function compare(
   }))
   const figures = { pass_rate, score, effects, usage, recorded_usage, duration_ms }
   return { run_id, version_id, same_dataset, ...figures, ...counts, changes: linked }
+}
+
+/** Lists the suites of all workflows in which the person has a role, each with its newest run. */
+export async function searchSuites(ctx: Context, asked: ListInput) {
+  const { workspace_id } = ctx.workspace
+  const page = await store.searchSuites(ctx.tx, workspace_id, ctx.person.user_id, asked)
+  const runIds = page.items.flatMap(({ last_run_id }) => last_run_id ?? [])
+  const runs = new Map((await store.summarizeRuns(ctx.tx, workspace_id, runIds)).map((run) => [run.run_id, run]))
+  const withRun = (suite: store.FoundSuite): ListedSuite => ({
+    ...suite,
+    last_run: runs.get(suite.last_run_id ?? '') ?? null,
+  })
+  return { ...page, items: page.items.map(withRun) }
 }
 
 export const listSuites = (ctx: Context, { workflow_id, ...asked }: InWorkflow & ListInput) =>
@@ -267,6 +280,7 @@ function checksIn(checks: Check[]): FieldError[] {
 
 export const makeSuites = (parts: SuitesOptions) => ({
   getSuite,
+  searchSuites,
   listSuites,
   listSuiteRuns,
   getSuiteCase,

@@ -2,7 +2,16 @@ import type { Json } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
 import { type ListInput, readList } from '#platform/http/list'
 import { pageRows } from '#platform/http/page'
-import { type Suite, type SuiteItem, type SuiteReport, type SuiteRun, suiteList, suiteRunList } from './schema.ts'
+import {
+  allSuiteList,
+  type ListedSuite,
+  type Suite,
+  type SuiteItem,
+  type SuiteReport,
+  type SuiteRun,
+  suiteList,
+  suiteRunList,
+} from './schema.ts'
 
 const columns =
   'suite_id, workflow_id, name, dataset_id, mapping, checks, created_by, last_run_id, created_at, updated_at'
@@ -15,6 +24,32 @@ export const listSuites = (tx: Tx, workspaceId: string, workflowId: string, aske
     sql: `select ${columns} from suites where workspace_id = $1 and workflow_id = $2`,
     values: [workspaceId, workflowId],
   })
+
+export type FoundSuite = Omit<ListedSuite, 'last_run'>
+
+/** The role is that of the workflow. A person without one is not told about its suites. */
+export const searchSuites = (tx: Tx, workspaceId: string, userId: string, asked: ListInput) =>
+  readList<FoundSuite>(tx, allSuiteList, asked, {
+    sql: `select s.suite_id, s.workflow_id, s.name, s.dataset_id, s.mapping, s.checks, s.created_by, s.last_run_id, s.created_at, s.updated_at,
+        w.name as workflow_name, r.role
+      from suites s join workflows w on w.workspace_id = s.workspace_id and w.workflow_id = s.workflow_id and w.deleted_at is null,
+      lateral (select case when w.owner_id = $2 then 'owner' else (select min(p.role) from workflow_people p
+        where p.workspace_id = w.workspace_id and p.workflow_id = w.workflow_id and p.user_id = $2) end as role) r
+      where s.workspace_id = $1 and r.role is not null`,
+    values: [workspaceId, userId],
+  })
+
+type RunSummary = NonNullable<ListedSuite['last_run']>
+
+export const summarizeRuns = (tx: Tx, workspaceId: string, runIds: string[]): Promise<RunSummary[]> =>
+  tx.rows<RunSummary>(
+    `select r.run_id, case when r.finished_at is null then 'running' else r.status end as status, r.total, c.passed,
+       case when r.status = 'succeeded' and r.total > 0 then c.passed::float8 / r.total end as pass_rate
+     from ledger_runs r, lateral (select count(*) as passed from suite_outcomes o
+       where o.workspace_id = r.workspace_id and o.run_id = r.run_id and o.outcome = 'passed') c
+     where r.workspace_id = $1 and r.run_id = any ($2)`,
+    [workspaceId, runIds],
+  )
 
 export type SuiteFields = { name: string; dataset_id: string | null; mapping: Json; checks: Json }
 

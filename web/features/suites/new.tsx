@@ -14,7 +14,7 @@ export function NewSuitePage() {
   const asked = (useSearch({ strict: false }) as { workflow_id?: string }).workflow_id
   const workflows = useAll('listWorkflows', { limit: 200 })
   const create = useChange('createSuite', {
-    stale: ['listSuites'],
+    stale: ['searchSuites'],
     onDone: ({ suite_id }) => void navigate({ to: `/suites/${suite_id}` }),
   })
   return (

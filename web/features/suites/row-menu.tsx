@@ -10,17 +10,17 @@ export function SuiteMenu({ suite, mayChange }: { suite: Suite; mayChange: boole
   const navigate = useNavigate()
   const { suite_id, workflow_id, name, dataset_id, mapping, checks } = suite
   const run = useChange('runSuite', {
-    stale: ['getSuite', 'listSuites', 'listSuiteRuns'],
+    stale: ['getSuite', 'searchSuites', 'listSuiteRuns'],
     failed: 'Could not run the suite',
     onDone: ({ run_id }) => void navigate({ to: `/suites/${suite_id}/runs/${run_id}` }),
   })
   const duplicate = useChange('createSuite', {
-    stale: ['listSuites'],
+    stale: ['searchSuites'],
     done: (made) => `Copied to ${made.name}`,
     failed: 'Could not duplicate the suite',
   })
-  const update = useChange('updateSuite', { stale: ['getSuite', 'listSuites'], done: 'Saved' })
-  const remove = useChange('deleteSuite', { stale: ['listSuites'], done: `${name} was deleted` })
+  const update = useChange('updateSuite', { stale: ['getSuite', 'searchSuites'], done: 'Saved' })
+  const remove = useChange('deleteSuite', { stale: ['searchSuites'], done: `${name} was deleted` })
   const copy = { name: `Copy of ${name}`.slice(0, 200), dataset_id, mapping, checks: checks as NewSuite['checks'] }
   return (
     <RowMenu

@@ -38,9 +38,9 @@ function Found({ suite }: { suite: Suite }) {
   const dataset = useDatasetName(suite.dataset_id)
   const versions = useAll('listVersions', { workflow_id, limit: 100 })
   const mayChange = workflow.data !== undefined && mayRun(workflow.data, userId)
-  const update = useChange('updateSuite', { stale: ['getSuite', 'listSuites'], done: 'Saved' })
-  const remove = useChange('deleteSuite', { stale: ['listSuites'], done: `${suite.name} was deleted` })
-  const run = useChange('runSuite', { stale: ['getSuite', 'listSuites', 'listSuiteRuns'] })
+  const update = useChange('updateSuite', { stale: ['getSuite', 'searchSuites'], done: 'Saved' })
+  const remove = useChange('deleteSuite', { stale: ['searchSuites'], done: `${suite.name} was deleted` })
+  const run = useChange('runSuite', { stale: ['getSuite', 'searchSuites', 'listSuiteRuns'] })
   const versionName = (id: string): string => {
     const found = versions.data?.find(({ version_id }) => version_id === id)
     if (!found) return t('a version')
