@@ -104,6 +104,7 @@ const reasons: [reason: string, names: string[]][] = [
       'take_deliveries',
       'unaccounted',
       'workflow_retentions',
+      'workflows_deleted_since',
       'workspaces_among',
       'workspaces_to_recheck',
     ],
@@ -161,6 +162,7 @@ const reasons: [reason: string, names: string[]][] = [
     'The doors of the engine: named with workspace and id by verbs that checked the caller, or by the engine itself.',
     [
       'cancel',
+      'cancel_workflow',
       'definition_of_version',
       'deliver_event',
       'event_visible',

@@ -22,6 +22,7 @@ import { webhookRoutes } from '#areas/webhooks/routes'
 import { makeWebhooks } from '#areas/webhooks/service'
 import type { ReferenceCheck } from '#areas/workflows/definition-check'
 import type { WorkflowDependencies } from '#areas/workflows/dependencies'
+import { makeLateStarts } from '#areas/workflows/late-starts'
 import { makeReassignWorkflows } from '#areas/workflows/reassign-workflows'
 import { listRetentions } from '#areas/workflows/retention'
 import { workflowRoutes } from '#areas/workflows/routes'
@@ -91,10 +92,11 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
   const webhookTokens = makeWebhookIdentifier({ db, orgOf: options.orgOf, log, vault: options.vault, deliveries })
 
   const bulks = makeBulkWork({ db, engine, quota, log })
+  const lateStarts = makeLateStarts({ db, log })
   const sweeping = config.role === 'api' ? undefined : startSweeping({ db, log })
   if (config.role !== 'api') {
     // None of them depends on another.
-    await Promise.all([scheduler, replays, bulks, reviews].map((periodic) => periodic.start()))
+    await Promise.all([scheduler, replays, bulks, lateStarts, reviews].map((periodic) => periodic.start()))
   }
 
   return {
@@ -167,6 +169,7 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
       await scheduler.stop()
       await replays.stop()
       await bulks.stop()
+      await lateStarts.stop()
       await reviews.stop()
       await engine.stop()
       await rest.stopRecords()

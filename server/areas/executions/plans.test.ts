@@ -7,7 +7,7 @@ import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
 import { measure } from '../alerts/measure.ts'
 import { chooseRuns } from '../replays/store.ts'
 import { readRecorded } from '../trials/store.ts'
-import { listLiveExecutions } from '../workflows/store.ts'
+import { countLiveExecutions } from '../workflows/store.ts'
 import { countFound, listFound } from './bulk-find.ts'
 import type { BulkRow } from './bulk-store.ts'
 import { searchExecutions } from './search.ts'
@@ -100,7 +100,7 @@ test.each<[what: string, found: number, read: (tx: Tx) => Promise<unknown[]>]>([
     3,
     (tx) => searchExecutions(tx, workspaceId, userId, { ...FILTER, workflowId, status: ['failed'] }, LISTING),
   ],
-  ['the live executions', 2, (tx) => listLiveExecutions(tx, workspaceId, workflowId)],
+  ['the count of live executions', 1, async (tx) => [await countLiveExecutions(tx, workspaceId, workflowId)]],
   ['a bulk retry', 3, (tx) => listFound(tx, workspaceId, bulk('retry'), 100)],
   ['a bulk retry of jobs', 0, (tx) => listFound(tx, workspaceId, bulk('retry', { trigger: ['job'] }), 100)],
   ['a bulk cancellation', 2, (tx) => listFound(tx, workspaceId, bulk('cancel'), 100)],
@@ -113,6 +113,11 @@ test.each<[what: string, found: number, read: (tx: Tx) => Promise<unknown[]>]>([
   ['the choice of replays', 10, (tx) => chooseRuns(tx, workspaceId, workflowId, { ids: null, filter: {}, limit: 10 })],
   ['recorded outputs', 0, async (tx) => [...(await readRecorded(tx, workspaceId, workflowId, ['n1']))]],
   ['the silence of a workflow', 1, async (tx) => [await measure(tx, rule)]],
+  [
+    'the cancellation of a deleted workflow',
+    2,
+    (tx) => tx.rows('select engine.cancel_workflow($1, $2, null)', [workspaceId, workflowId]),
+  ],
 ])('%s reads no more executions than it needs', async (_what, found, read) => {
   await db.tenant({ workspaceId, userId }, async (tx) => {
     expect(await read(tx)).toHaveLength(found)

@@ -220,17 +220,19 @@ export async function deleteWorkflow(
   refuseSystem(deps.system, workflow_id)
   const workspaceId = ctx.workspace.workspace_id
   await store.lockWorkflow(ctx.tx, workspaceId, workflow_id)
-  const live = await store.listLiveExecutions(ctx.tx, workspaceId, workflow_id)
-  if (live.length > 0 && !cancel_runs) {
+  const live = await store.countLiveExecutions(ctx.tx, workspaceId, workflow_id)
+  if (live > 0 && !cancel_runs) {
     throw problem(
       'runs_live',
-      `${live.length} of its executions have not ended. Wait for them, or repeat with ?cancel_runs=true.`,
+      `${live} of its executions have not ended. Wait for them, or repeat with ?cancel_runs=true.`,
     )
   }
   await store.markDeleted(ctx.tx, workspaceId, workflow_id)
   ctx.tx.hint(TOKENS_CHANGED, workflow_id)
-  if (live.length > 0)
-    await store.cancelLiveExecutions(ctx.tx, workspaceId, workflow_id, toWire('usr', ctx.person.user_id))
+  if (live > 0) {
+    const by = toWire('usr', ctx.person.user_id)
+    await store.cancelLiveExecutions(ctx.tx, { workspaceId, workflowId: workflow_id }, { by, reason: null })
+  }
   for (const alsoDo of deps.onDeleted) await alsoDo(ctx.tx, workspaceId, workflow_id)
   await recordAudit(ctx, ctx.tx, { action: 'workflow.deleted', subject: toWire('wf', workflow_id) })
 }

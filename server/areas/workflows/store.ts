@@ -178,17 +178,18 @@ const LIVE = `select execution_id from executions where workspace_id = $1 and wo
   union all select execution_id from executions where workspace_id = $1 and workflow_id = $2 and status = 'running'
   union all select execution_id from executions where workspace_id = $1 and workflow_id = $2 and status = 'waiting'`
 
-export const listLiveExecutions = (
-  tx: Tx,
-  workspaceId: string,
-  workflowId: string,
-): Promise<{ execution_id: string }[]> => tx.rows<{ execution_id: string }>(LIVE, [workspaceId, workflowId])
+export const countLiveExecutions = async (tx: Tx, workspaceId: string, workflowId: string): Promise<number> =>
+  (await tx.row<{ live: number }>(`select count(*) as live from (${LIVE}) as live`, [workspaceId, workflowId])).live
 
 /** Cancels live executions in one statement, since a workflow can have a hundred thousand of them. */
-export async function cancelLiveExecutions(tx: Tx, workspaceId: string, workflowId: string, by: string): Promise<void> {
+export async function cancelLiveExecutions(
+  tx: Tx,
+  { workspaceId, workflowId }: { workspaceId: string; workflowId: string },
+  { by, reason }: { by: string | null; reason: string | null },
+): Promise<void> {
   const cancelled = await tx.rows<{ execution_id: string }>(
-    `select execution_id, engine.cancel($1, execution_id, $3) from (${LIVE}) as live order by execution_id`,
-    [workspaceId, workflowId, by],
+    'select execution_id from engine.cancel_workflow($1, $2, $3, $4) as execution_id',
+    [workspaceId, workflowId, by, reason],
   )
   for (const { execution_id } of cancelled) nudge(tx, execution_id)
 }
