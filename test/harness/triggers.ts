@@ -4,8 +4,9 @@ import type { TestPerson } from './world.ts'
 // Helpers for tests of triggers.
 
 /** Creates a workflow that returns the item that started it. */
-export async function makeTriggered(person: TestPerson): Promise<string> {
+export async function makeTriggered(person: TestPerson, inputs: object = {}): Promise<string> {
   const definition = {
+    inputs,
     nodes: [{ id: 'a', type: 'set', args: { values: { item: { $ref: 'input.item' } } } }],
     edges: [],
   }

@@ -74,6 +74,8 @@ export const problemTexts = [
   'A workflow has at most {0} triggers.',
   'There is no trigger "{0}" of "{1}" any more.',
   'The input does not fit the workflow: {0} {1}',
+  '{0} of {1} new items started nothing. The input does not fit the workflow: {2} {3}',
+  'An event could not start an execution: {0}',
   'The service could not be asked because of a problem on our side.',
   'is not a known field',
   'must be a JSON object',

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { fromWire } from '#platform/ids'
 import { makeOutgoing } from '#platform/outgoing/outgoing'
 import { makeWall } from '#platform/wall/wall'
 import { type Answer, type Service, startService } from '#test/harness/service'
@@ -394,13 +395,14 @@ describe('a form of a piece', () => {
 describe('a trigger of a piece', () => {
   useDepot()
 
-  test('starts one execution for each item that the piece reports as new', async () => {
-    answer = { status: 200, body: [{ id: 'old' }] }
-    const definition = {
-      nodes: [{ id: 'a', type: 'set', args: { values: { item: { $ref: 'input.item' } } } }],
-      edges: [],
-    }
-    const made = await world.owner.call('POST', '/api/workflows', { body: { name: 'T', definition } })
+  const definition = (id: object) => ({
+    inputs: { properties: { item: { properties: { id } } } },
+    nodes: [{ id: 'a', type: 'set', args: { values: { item: { $ref: 'input.item' } } } }],
+    edges: [],
+  })
+
+  async function triggered(id: object = {}) {
+    const made = await world.owner.call('POST', '/api/workflows', { body: { name: 'T', definition: definition(id) } })
     expect(made.status, made.text).toBe(201)
     const path = `/api/workflows/${made.body.workflow_id}/triggers`
     const add = (body: object): Promise<Answer> =>
@@ -413,12 +415,13 @@ describe('a trigger of a piece', () => {
     await until(async () => (await one()).last_polled_at !== null, 'the first poll')
     /** Makes the trigger due, and waits for the end of the poll. */
     const look = async (): Promise<Answer['body']> => {
-      const before = await one()
-      await service.sql(`update service_triggers set next_poll_at = '2000-01-01', last_error = 'waiting'`)
-      return until(async () => {
-        const now = await one()
-        return now.last_error !== 'waiting' && now.next_poll_at !== before.next_poll_at && now
-      }, 'a poll of the depot')
+      await service.sql(`update service_triggers set next_poll_at = '2000-01-01'`)
+      const isOver = `select from service_triggers where trigger_id = $1 and busy_until is null and next_poll_at > now()`
+      await until(
+        async () => (await service.sql(isOver, [fromWire('trg', added.body.trigger_id)])).length === 1,
+        'a poll of the depot',
+      )
+      return one()
     }
     const started = async (): Promise<string[]> => {
       const listed = await world.owner.call('GET', `/api/workflows/${made.body.workflow_id}/executions?limit=200`)
@@ -428,6 +431,12 @@ describe('a trigger of a piece', () => {
       })
       return (await Promise.all(inputs)).sort()
     }
+    return { look, started, workflowId: made.body.workflow_id }
+  }
+
+  test('starts one execution for each item that the piece reports as new', async () => {
+    answer = { status: 200, body: [{ id: 'old' }] }
+    const { look, started } = await triggered()
     answer = { status: 200, body: [{ id: 'old' }, { id: 'b' }, { id: 'c' }] }
     expect((await look()).last_error).toBeNull()
     expect(await started()).toEqual(['b', 'c'])
@@ -437,5 +446,19 @@ describe('a trigger of a piece', () => {
     answer = { status: 200, body: [{ id: 'old' }, { id: 'b' }, { id: 'c' }, { id: 'd' }] }
     await look()
     expect(await started()).toEqual(['b', 'c', 'd'])
+  })
+
+  test('skips and reports an item that does not fit the workflow, and starts the others', async () => {
+    answer = { status: 200, body: [] }
+    const { look, started } = await triggered({ type: 'string' })
+    answer = { status: 200, body: [{ id: 'a' }, { id: 1 }, { id: 'b' }, { id: 2 }] }
+    const report = '2 of 4 new items started nothing. The input does not fit the workflow: /item/id must be string'
+    expect((await look()).last_error).toBe(report)
+    expect(await started()).toEqual(['a', 'b'])
+    // A poll that finds nothing new does not withdraw the report. The piece does not return a skipped item again.
+    expect((await look()).last_error).toBe(report)
+    answer = { status: 200, body: [{ id: 'a' }, { id: 1 }, { id: 'b' }, { id: 2 }, { id: 'c' }] }
+    expect((await look()).last_error).toBeNull()
+    expect(await started()).toEqual(['a', 'b', 'c'])
   })
 })

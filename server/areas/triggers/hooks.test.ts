@@ -391,6 +391,18 @@ describe('a trigger of a piece', () => {
     await until(async () => hooks.length === 0, 'the end of the registration')
   })
 
+  test('starts the items of an event that fit the workflow, and reports the others', async () => {
+    const id = { type: 'integer' }
+    const workflowId = await makeTriggered(world.owner, { properties: { item: { properties: { id } } } })
+    const triggerId = await depot(workflowId, 'a')
+    await registered(workflowId, triggerId)
+    expect((await send(hooks[0]!, { sold: [{ id: 'x' }, { id: 1 }, { id: 2 }] })).status).toBe(200)
+    await until(async () => (await started(workflowId)).length === 2, 'two runs')
+    expect(await items(workflowId)).toEqual([{ id: 1 }, { id: 2 }])
+    await until(async () => (await one(workflowId, triggerId)).last_error !== null, 'the report')
+    expect((await one(workflowId, triggerId)).last_error).toMatch(/^1 of 3 new items started nothing\..*\/item\/id/)
+  })
+
   /** Creates a trigger whose vendor has responded before the piece continues. Returns the recorded exchanges. */
   async function answeredDepot(piece: string) {
     let answer = (): void => {}

@@ -17,7 +17,7 @@ import {
   removeUnconfirmedRegistration,
   renewRegistration,
 } from './registering.ts'
-import { type Due, type Item, inputError, Overtaken, QueueFull, startOf, type Within } from './starts.ts'
+import { type Due, type Item, inputError, Overtaken, QueueFull, sortOut, startOf, type Within } from './starts.ts'
 import * as store from './store.ts'
 
 // One pass over a trigger that the vendor calls. While the trigger is enabled and a version of the workflow is active,
@@ -111,7 +111,7 @@ async function serveEvents(look: Look): Promise<Partial<hooks.Settled>> {
   for (const event of events) {
     try {
       const given = await itemsOf(parts, called, registrationOf(look, kept), event.payload)
-      await startItems(look, event, given)
+      lost = (await startItems(look, event, given)) ?? lost
       kept = given.store
     } catch (error) {
       if (!(error instanceof NodeFailure) && !(error instanceof Unfit)) throw error
@@ -129,16 +129,17 @@ async function serveEvents(look: Look): Promise<Partial<hooks.Settled>> {
 /** The event does not fit the workflow, and retrying does not help. */
 class Unfit extends Error {}
 
+/** Returns a report about the items that do not fit the workflow, if others do. */
 async function startItems(
   look: Look,
   { event_id }: hooks.OpenEvent,
-  { items, store: kept }: { items: Item[]; store: JsonObject },
-): Promise<void> {
+  { items: given, store: kept }: { items: Item[]; store: JsonObject },
+): Promise<string | null> {
   const { parts, due, row, within } = look
   const workspaceId = due.workspace_id
-  if (items.length > MAX_ITEMS) throw new Unfit(`the piece returned more than ${MAX_ITEMS} items`)
-  const unfit = inputError(look, items)
-  if (unfit !== null) throw new Unfit(unfit)
+  if (given.length > MAX_ITEMS) throw new Unfit(`the piece returned more than ${MAX_ITEMS} items`)
+  const { fitting: items, skipped } = sortOut(look, given)
+  if (given.length > 0 && items.length === 0) throw new Unfit(inputError(look, given[0]!)!)
   let allowed = 0
   let isStarted = false
   try {
@@ -157,6 +158,7 @@ async function startItems(
       if ((await hooks.endEvent(tx, workspaceId, event_id)) === 0) throw new Overtaken()
     })
     isStarted = true
+    return skipped
   } catch (error) {
     if (error instanceof QueueFull) throw new Later('Too many executions are queued.')
     throw error

@@ -16,7 +16,18 @@ import type { Service, ServiceTrigger } from '#providers/services/manifest'
 import type { PieceTrigger } from '#providers/services/pieces/index'
 import type { PieceRunner } from '#providers/services/pieces/runner'
 import { freshOf, itemsOf, seenAfter } from './keys.ts'
-import { type Claim, type Due, inputError, Overtaken, QueueFull, startOf, type Within } from './starts.ts'
+import {
+  type Claim,
+  type Due,
+  type Item,
+  inputError,
+  Overtaken,
+  QueueFull,
+  sortOut,
+  startOf,
+  tellsOfSkipped,
+  type Within,
+} from './starts.ts'
 import * as store from './store.ts'
 
 // One poll of a service. New items start the workflow. The starts and the stored keys are one transaction: after a
@@ -119,7 +130,7 @@ async function startFresh(look: Look, items: readonly Json[], within: Within): P
   // The first poll only records the existing items.
   const fresh = row.seen === null ? [] : freshOf(trigger, items, row.seen)
   // An item that does not fit the workflow does not block the others. It stays new until the workflow accepts it.
-  const unfit = new Map(fresh.map((one) => [one.key, inputError(look, [one])]))
+  const unfit = new Map(fresh.map((one) => [one.key, inputError(look, one)]))
   const fitting = fresh.filter(({ key }) => unfit.get(key) === null)
   const wanted = fitting.slice(0, MAX_STARTS)
   let error: string | null = null
@@ -165,7 +176,8 @@ async function startFresh(look: Look, items: readonly Json[], within: Within): P
 
 /**
  * The trigger of a piece determines itself what is new, with the state that it stored before. The state and the starts
- * are one transaction: if not all items can be started, none is, and the next poll returns the same items.
+ * are one transaction: if the plan or the queue does not admit all items, none is started, and the next poll returns the
+ * same items. An item that does not fit the workflow is skipped: the piece will not return it again.
  */
 async function pollPiece(taken: Taken, service: Service, trigger: PieceTrigger, within: Within): Promise<void> {
   const { parts, due, row, signal } = taken
@@ -186,27 +198,25 @@ async function pollPiece(taken: Taken, service: Service, trigger: PieceTrigger, 
   })
   const items = isFirst || !Array.isArray(output) ? [] : output
   const kept = Object.entries({ ...row.store, ...written }).filter(([, value]) => value !== null)
-  const error =
-    items.length > MAX_PIECE_ITEMS
-      ? `The piece returned more than ${MAX_PIECE_ITEMS} items.`
-      : inputError(
-          taken,
-          items.map((item) => ({ item })),
-        )
-  await startAll(taken, error === null ? items : [], within, error ?? undefined, Object.fromEntries(kept))
+  if (items.length > MAX_PIECE_ITEMS)
+    throw new NodeFailure('result_too_large', `The piece returned more than ${MAX_PIECE_ITEMS} items.`)
+  const { fitting, skipped } = sortOut(
+    taken,
+    items.map((item) => ({ item })),
+  )
+  const report = items.length === 0 && tellsOfSkipped(row.last_error) ? row.last_error : skipped
+  await startAll(taken, { items: fitting, report, remembered: Object.fromEntries(kept) }, within)
 }
 
 async function startAll(
   taken: Taken,
-  items: readonly Json[],
+  { items, report, remembered }: { items: readonly Item[]; report: string | null; remembered: JsonObject },
   within: Within,
-  error: string | undefined,
-  remembered: JsonObject,
 ): Promise<void> {
   const { parts, due, row } = taken
   const workspaceId = due.workspace_id
   let allowed = 0
-  let refused: string | null = error ?? null
+  let refused: string | null = null
   while (refused === null && allowed < items.length) {
     refused = await reasonAgainst(parts.quota, workspaceId)
     if (refused === null) allowed += 1
@@ -217,14 +227,14 @@ async function startAll(
       let executionId: string | null = null
       for (const item of refused === null ? items : []) {
         executionId = newId()
-        if ((await enqueue(tx, startOf(taken, executionId, { item }))) !== 'accepted') throw new QueueFull()
+        if ((await enqueue(tx, startOf(taken, executionId, item))) !== 'accepted') throw new QueueFull()
       }
       const settled = await store.settleTrigger(tx, workspaceId, due.trigger_id, {
         epoch: row.epoch,
         seen: refused === null ? [] : null,
         inS: row.every_s,
         executionId,
-        error: refused,
+        error: refused ?? report,
         ...(refused === null && { store: remembered }),
       })
       if (settled === 0) throw new Overtaken()

@@ -26,13 +26,27 @@ export const inputOf = ({ due, row }: Claim, { item, event }: Item): JsonObject 
   item,
 })
 
-export function inputError(claim: Claim, items: readonly Item[]): string | null {
-  for (const item of items) {
-    const [issue] = validateJson(claim.row.inputs ?? true, inputOf(claim, item))
-    if (issue) return `The input does not fit the workflow: ${issue.path} ${issue.message}`
-  }
-  return null
+export function inputError(claim: Claim, item: Item): string | null {
+  const [issue] = validateJson(claim.row.inputs ?? true, inputOf(claim, item))
+  return issue ? `The input does not fit the workflow: ${issue.path} ${issue.message}` : null
 }
+
+/** An item that does not fit the workflow starts nothing. It is reported, and does not stop the others. */
+export function sortOut(claim: Claim, items: readonly Item[]): { fitting: Item[]; skipped: string | null } {
+  const errors = items.map((item) => inputError(claim, item))
+  const fitting = items.filter((_item, position) => errors[position] === null)
+  const [first] = errors.filter((error) => error !== null)
+  const count = items.length - fitting.length
+  return {
+    fitting,
+    skipped: first === undefined ? null : `${count} of ${items.length}${SKIPPED}${first}`.slice(0, 1_000),
+  }
+}
+
+const SKIPPED = ' new items started nothing. '
+
+/** Whether this report tells of items that started nothing. A poll without new items does not withdraw it. */
+export const tellsOfSkipped = (report: string | null): boolean => report?.includes(SKIPPED) ?? false
 
 export const startOf = (claim: Claim, executionId: string, one: Item) => {
   const { due, row } = claim

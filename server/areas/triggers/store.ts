@@ -128,6 +128,7 @@ export type Claimed = {
   inputs: Json | null
   settings: FlowSettings & { timeout_s?: number }
   activation_required: boolean
+  last_error: string | null
   /** False if the trigger was disabled and must be unregistered at the vendor. */
   enabled: boolean
   principal_id: string
@@ -169,7 +170,7 @@ export const claimTrigger = (
      select t.workflow_id, t.service, t.trigger, t.args, t.credential_id, t.every_s, t.seen, t.store, t.epoch::text as epoch, t.registered, t.created_by,
        t.hook_generation > t.hook_confirmed as unconfirmed, t.hook_confirmed::text as confirmed, t.hook_exchanges,
        coalesce(t.expires_at <= now(), false) as expired, coalesce(t.renew_at <= now(), false) as renew_due,
-       v.version_id, v.definition -> 'inputs' as inputs, w.settings, w.activation_required, t.enabled,
+       v.version_id, v.definition -> 'inputs' as inputs, w.settings, w.activation_required, t.last_error, t.enabled,
        coalesce(v.activated_by, v.created_by, w.owner_id) as principal_id
      from taken t join workflows w on w.workspace_id = t.workspace_id and w.workflow_id = t.workflow_id
      left join workflow_versions v on v.workspace_id = t.workspace_id and v.workflow_id = t.workflow_id and v.active`,
