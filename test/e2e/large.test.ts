@@ -48,6 +48,45 @@ describe.skipIf(noBrowser)('large data', () => {
     expect(await table.getByRole('row').count()).toBeLessThan(80)
   })
 
+  it('a long document says which part of it is shown, and loads the rest on demand', async () => {
+    const ada = await site().signUp('Ada')
+    const { page } = ada
+    const { knowledge_id } = await site().call(ada, 'POST', '/api/knowledge', { name: 'House rules' })
+    const lines = Array.from({ length: 8_000 }, (_, index) => `Rule 😀 ${String(index).padStart(4, '0')}.`)
+    const path = `/api/knowledge/${knowledge_id}/documents`
+    const { document_id } = await site().call(ada, 'POST', path, { name: 'All rules', text: lines.join('\n') })
+    const total = [...lines.join('\n')].length.toLocaleString('en')
+    const at = `/knowledge/${knowledge_id}/documents/${document_id}`
+    await page.goto(at)
+    await page.getByText(`Characters 1 to 20,000 of ${total} are shown.`).first().waitFor()
+    expect(await page.getByText('Rule 😀 7999.').count()).toBe(0)
+    const more = page.getByRole('button', { name: 'Show more' })
+    await more.click()
+    await page.getByText(`Characters 1 to 70,000 of ${total} are shown.`).first().waitFor()
+    await more.click()
+    await more.waitFor({ state: 'detached' })
+    await page.getByText('Rule 😀 7999.').waitFor()
+    expect(await page.getByText('are shown.').count()).toBe(0)
+
+    // A link to a passage opens the document in its middle.
+    const line = [...lines.slice(0, 5_000).join('\n')].length + 1
+    await page.goto(`${at}?from=${line}&to=${line + 12}`)
+    const marked = page.locator('mark')
+    await marked.waitFor()
+    expect(await marked.textContent()).toBe('Rule 😀 5000.')
+    expect(await page.getByText('Rule 😀 0000.').count()).toBe(0)
+    const top = (): Promise<number> => marked.evaluate((element) => element.getBoundingClientRect().top)
+    await page.evaluate(() => scrollTo(0, 0))
+    const [read, height] = [await top(), await page.evaluate(() => document.body.scrollHeight)]
+    await page.getByRole('button', { name: 'Show earlier text' }).click()
+    await page.getByText('Rule 😀 0000.').waitFor()
+    // What was shown stays where it was, although the page is longer now.
+    expect(await page.evaluate(() => document.body.scrollHeight)).toBeGreaterThan(height)
+    await eventually(async () => Math.abs((await top()) - read)).toBeLessThan(200)
+    expect(await marked.textContent()).toBe('Rule 😀 5000.')
+    await page.getByRole('button', { name: 'Show earlier text' }).waitFor({ state: 'detached' })
+  })
+
   it('a field that selects a workflow offers all of several hundred', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada

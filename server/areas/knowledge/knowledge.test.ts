@@ -118,6 +118,26 @@ describe('a text', () => {
     expect((await search(base, 'zebra')).passages).toEqual([])
   })
 
+  test('is read as a whole, part by part, in characters', async () => {
+    const base = await makeBase()
+    const text = `${'Ärger 😀 '.repeat(30_000)}The end.`
+    const made = await world.owner.call('POST', `/api/knowledge/${base}/documents`, { body: { name: 'Long', text } })
+    const { document_id } = made.body
+    let whole = ''
+    for (let from = 0, total = 1; from < total; ) {
+      const { body } = await world.owner.call(
+        'GET',
+        `/api/knowledge/${base}/documents/${document_id}/text?from=${from}`,
+      )
+      expect(body).toMatchObject({ from, total: [...text].length })
+      expect([...body.text]).toHaveLength(body.to - from)
+      whole += body.text
+      from = body.to
+      total = body.total
+    }
+    expect(whole === text).toBe(true)
+  })
+
   test.each([
     ['german', 'Die Häuser werden verkauft.', 'Haus verkaufen'],
     ['french', 'Les chevaux sont vendus.', 'cheval vendre vendu'],
