@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { isBuiltin } from 'node:module'
+import { createRequire, isBuiltin } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import type { Plugin } from 'esbuild'
 import { BUILDS, describe, ENTRY, findProgram, recordBuild } from '../server/built.mjs'
+import { rewritten } from './rewritten-packages.ts'
 
 // Builds the program of a checkout into dist/server/<hash>, where server/main.mjs finds it. Child processes, workers
 // and assets are not part of the bundle: they are started and read at their original paths, so each module still knows
@@ -33,8 +34,12 @@ const INSIDE = new Set([
   'zod',
 ])
 
-/** Native modules that packages use if they are installed. */
-const OPTIONAL = new Set(['pg-native', 'bufferutil', 'utf-8-validate'])
+/** Packages that other packages use only if they are installed, or only for what the service does not use. */
+const OUTSIDE = new Set([
+  ...['pg-native', 'bufferutil', 'utf-8-validate'],
+  // For schemas of the framework. The service has its own.
+  ...['@fastify/ajv-compiler', '@fastify/fast-json-stringify-compiler'],
+])
 
 const packageOf = (specifier: string): string =>
   specifier
@@ -49,7 +54,7 @@ const packages: Plugin = {
   setup(build) {
     build.onResolve({ filter: /^[^.#/]/ }, ({ path, importer, kind }) => {
       if (kind === 'entry-point' || isBuiltin(path)) return undefined
-      const isInside = isVendors(importer) ? !OPTIONAL.has(path) : INSIDE.has(packageOf(path))
+      const isInside = isVendors(importer) ? !OUTSIDE.has(path) : INSIDE.has(packageOf(path))
       return isInside ? undefined : { path, external: true }
     })
     // The build scripts of a checkout are not in the package, which contains their output.
@@ -60,8 +65,8 @@ const packages: Plugin = {
 }
 
 /**
- * Importing a built-in module of Node.js copies its exports and evaluates each of them: `node:http` then loads its
- * WebSocket, with its own copy of undici, and `node:crypto` loads the Web Crypto API. A call of `require` avoids this.
+ * Importing a built-in module of Node.js evaluates each of its exports: `node:http` then loads its WebSocket, with its
+ * own copy of undici, and `node:crypto` loads the Web Crypto API. Here, only the imported exports are read.
  */
 const BUILTIN = 'builtin'
 
@@ -73,66 +78,20 @@ const builtins: Plugin = {
       const name = path.startsWith('node:') ? path : `node:${path}`
       return kind === 'import-statement' ? { path: name, namespace: BUILTIN } : { path: name, external: true }
     })
-    build.onLoad({ filter: /./, namespace: BUILTIN }, ({ path }) => ({
-      contents: `module.exports = require('${path}')`,
-    }))
+    build.onLoad({ filter: /./, namespace: BUILTIN }, ({ path }) => ({ contents: builtinText(path) }))
   },
 }
 
-/**
- * Replaces parts of packages with equivalent code that is cheaper at start. The router generates and compiles a
- * function for each part of each address; the database driver signs in through an API that takes many iterations of the
- * event loop.
- */
-const REWRITTEN: Record<string, [text: RegExp, instead: string][]> = {
-  'find-my-way/lib/node.js': [
-    [/return new Function\('path', 'i', .*/, 'return (path, i) => path.startsWith(prefix, i)'],
-  ],
-  'find-my-way/lib/handler-storage.js': [
-    [
-      /return new Function\('NullObject', .*/,
-      `return function (param0, param1, param2, param3, extraParams) {
-        const made = new NullObject()
-        for (let i = 0; i < params.length; i++)
-          made[params[i]] = i === 0 ? param0 : i === 1 ? param1 : i === 2 ? param2 : i === 3 ? param3 : extraParams[i - 4]
-        return made
-      }`,
-    ],
-  ],
-  'pg/lib/crypto/utils.js': [
-    [
-      /(async function sha256\(text\) \{\n).*/,
-      "$1return nodeCrypto.createHash('sha256').update(Buffer.from(text)).digest()",
-    ],
-    [
-      /(async function hmacSha256\(keyBuffer, msg\) \{\n).*\n.*/,
-      "$1return nodeCrypto.createHmac('sha256', Buffer.from(keyBuffer)).update(msg).digest()",
-    ],
-    [
-      /(async function deriveKey\(password, salt, iterations\) \{\n).*\n.*\n.*/,
-      "$1return require('util').promisify(nodeCrypto.pbkdf2)(password, salt, iterations, 32, 'sha256')",
-    ],
-    [/const webCrypto = .*/, 'const webCrypto = globalThis.crypto'],
-    [/const subtleCrypto = .*/, 'const subtleCrypto = { digest: (...all) => webCrypto.subtle.digest(...all) }'],
-    [/return webCrypto\.getRandomValues\(Buffer\.alloc\(length\)\)/, 'return nodeCrypto.randomBytes(length)'],
-  ],
-}
-
-const rewritten: Plugin = {
-  name: 'rewritten',
-  setup(build) {
-    build.onLoad({ filter: /\/(find-my-way|pg)\/lib\/.*\.js$/ }, async ({ path }) => {
-      const parts = Object.entries(REWRITTEN).find(([file]) => path.endsWith(`/${file}`))?.[1]
-      if (!parts) return undefined
-      let contents = await readFile(path, 'utf8')
-      for (const [text, instead] of parts) {
-        if (!text.test(contents))
-          throw new Error(`${path} has no ${text} any more: look whether it still has to be rewritten`)
-        contents = contents.replace(text, instead)
-      }
-      return { contents, loader: 'js' }
-    })
-  },
+/** esbuild leaves out the exports that nothing imports, because their calls are marked as pure. */
+function builtinText(path: string): string {
+  const names = Object.keys(createRequire(import.meta.url)(path)).filter((name) => /^[\w$]+$/.test(name))
+  const parts = names.map((name) => `const $${name} = /* @__PURE__ */ part('${name}')\nexport { $${name} as ${name} }`)
+  return [
+    `const whole = require('${path}')`,
+    'const part = (name) => whole[name]',
+    'export default whole',
+    ...parts,
+  ].join('\n')
 }
 
 /** Makes `import.meta` of a module refer to the path of its source, relative to `home`. */
@@ -194,6 +153,8 @@ export async function bundleProgram({
   return Object.keys(metafile.inputs)
 }
 
+const SCRIPTS = ['scripts/build-server.ts', 'scripts/rewritten-packages.ts']
+
 async function buildServer(): Promise<void> {
   mkdirSync(BUILDS, { recursive: true })
   const draft = join(BUILDS, `.building-${process.pid}`)
@@ -205,7 +166,7 @@ async function buildServer(): Promise<void> {
       runsIn: join(BUILDS, 'built'),
     })
     const own = inputs.filter((path) => !isVendors(`/${path}`) && !path.startsWith(`${BUILTIN}:`))
-    const files = [...own, 'package.json', 'package-lock.json', 'scripts/build-server.ts'].map(describe)
+    const files = [...own, 'package.json', 'package-lock.json', ...SCRIPTS].map(describe)
     const name = createHash('sha256').update(JSON.stringify(files)).digest('hex').slice(0, 16)
     const directory = join(BUILDS, name)
     if (!existsSync(directory)) renameSync(draft, directory)

@@ -43,6 +43,8 @@ test('the built program starts, finds packages outside the bundle, and runs a wo
   // At each start, the router would compile its functions from strings.
   const code = files.filter((name) => name.endsWith('.js')).map((name) => readFileSync(join(built, name), 'utf8'))
   expect(code.filter((text) => /new Function\("path"|new Function\("NullObject", fnBody/.test(text))).toEqual([])
+  // These packages and all exports of built-in modules would be loaded at each start, and are not used.
+  expect(code.filter((text) => /^ +"node_modules\/(ajv|semver)\/|__toESM\(require_node_/m.test(text))).toEqual([])
 
   target.listen(0, '127.0.0.1')
   await once(target, 'listening')
