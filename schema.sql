@@ -6291,5 +6291,5 @@ comment on column public.usage_counters.period is 'In UTC: the month (2026-01), 
 insert into event_generation (generation) values (1);
 insert into mail_leaves (leaves) values (false);
 insert into run_index_state (covered_from, covered_to) values (engine.first_id(now()), engine.first_id(now()));
-select engine.ensure_partitions();
+select engine.ensure_partitions(1);
 select ensure_idempotency_days();

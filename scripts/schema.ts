@@ -15,7 +15,8 @@ const FILLED: Record<string, string> = {
   run_index_state:
     'insert into run_index_state (covered_from, covered_to) values (engine.first_id(now()), engine.first_id(now()))',
 }
-const PARTITIONS = ['select engine.ensure_partitions()', 'select ensure_idempotency_days()']
+/** This week and the next. Maintenance adds the others right after the first start, which would wait for them. */
+const PARTITIONS = ['select engine.ensure_partitions(1)', 'select ensure_idempotency_days()']
 
 /** Partitions whose names depend on the day. */
 const DATED = `c.relispartition and c.relname ~ '_[0-9]{8}$'`

@@ -116,11 +116,17 @@ const orderLines = {
           },
         },
       },
+      // Not with a transform, whose expression would be checked in a process: its start took 0.35 s of the first start.
       {
         id: 'sum',
-        type: 'transform',
+        type: 'set',
         name: 'Add up',
-        args: { input: { $ref: 'nodes.each.output' }, expression: "{ 'lines': $count($), 'total': $sum(total) }" },
+        args: {
+          values: {
+            lines: { $cel: 'size(nodes.each.output)' },
+            total: { $cel: 'nodes.each.output.map(line, line.total).sum()' },
+          },
+        },
       },
     ],
     edges: [{ from: { node: 'each' }, to: 'sum' }],
