@@ -54,6 +54,9 @@ const REWRITTEN: Record<string, [text: RegExp, instead: string][]> = {
     [/const subtleCrypto = .*/, 'const subtleCrypto = { digest: (...all) => webCrypto.subtle.digest(...all) }'],
     [/return webCrypto\.getRandomValues\(Buffer\.alloc\(length\)\)/, 'return nodeCrypto.randomBytes(length)'],
   ],
+  // The messages of errors in fifty languages.
+  'zod/v4/core/index.js': [[/export \* as locales from .*/, '']],
+  'zod/v4/classic/external.js': [[/export \* as locales from .*/, '']],
   'zod/v4/core/core.js': [
     // Looks for methods that a program has added to the prototypes of schemas, on every schema and each of its traits.
     [/ {8}const proto = _\.prototype;\n {8}for \(const k in proto\) \{\n(?: {12}.*\n)*? {8}\}\n/, ''],

@@ -1,4 +1,4 @@
-import { createPrivateKey, createPublicKey, sign } from 'node:crypto'
+import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto'
 import { canonicalText } from '#model/canonical'
 import type { Vault } from '#platform/secrets'
 import { keyIdOf } from './chain.ts'
@@ -18,18 +18,25 @@ export type Signer = {
 }
 
 export function makeSigner(vault: Pick<Vault, 'derive'>): Signer {
-  const key = createPrivateKey({
-    key: Buffer.concat([PKCS8_PREFIX, vault.derive('receipts')]),
-    format: 'der',
-    type: 'pkcs8',
-  })
+  // Made at the first use: the first key that a process reads takes 8 ms of its start.
+  let made: { key: KeyObject; keyId: string; publicKey: string } | undefined
+  const own = () => (made ??= makeKey(vault.derive('receipts')))
+  return {
+    get keyId() {
+      return own().keyId
+    },
+    get publicKey() {
+      return own().publicKey
+    },
+    sign: (statement) => sign(null, Buffer.from(canonicalText(statement)), own().key).toString('base64url'),
+  }
+}
+
+function makeKey(bytes: Buffer): { key: KeyObject; keyId: string; publicKey: string } {
+  const key = createPrivateKey({ key: Buffer.concat([PKCS8_PREFIX, bytes]), format: 'der', type: 'pkcs8' })
   const publicKey = createPublicKey(key)
     .export({ format: 'der', type: 'spki' })
     .subarray(-RAW_BYTES)
     .toString('base64url')
-  return {
-    keyId: keyIdOf(publicKey),
-    publicKey,
-    sign: (statement) => sign(null, Buffer.from(canonicalText(statement)), key).toString('base64url'),
-  }
+  return { key, keyId: keyIdOf(publicKey), publicKey }
 }
