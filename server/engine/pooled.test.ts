@@ -13,12 +13,12 @@ test('an execution is claimed with its journal behind a pooler that changes sess
   const urls = await throughPooler(database.urls, pooler.through(database.urls.app), 'transaction')
   const begun: string[] = []
   const { promise: end, resolve } = Promise.withResolvers<void>()
-  const slow = kind('slow', 'pure', async () => {
+  const slow = kind('slow', 'idempotent', async () => {
     begun.push('slow')
     await end
     return { output: 'done' }
   })
-  const quick = kind('quick', 'pure', () => {
+  const quick = kind('quick', 'idempotent', () => {
     begun.push('quick')
     return { output: 'done' }
   })

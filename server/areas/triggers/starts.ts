@@ -26,16 +26,21 @@ export const inputOf = ({ due, row }: Claim, { item, event }: Item): JsonObject 
   item,
 })
 
-export function inputError(claim: Claim, item: Item): string | null {
+const misfitOf = (claim: Claim, item: Item): string | null => {
   const [issue] = validateJson(claim.row.inputs ?? true, inputOf(claim, item))
-  return issue ? `The input does not fit the workflow: ${issue.path} ${issue.message}` : null
+  return issue ? `${issue.path} ${issue.message}` : null
+}
+
+export function inputError(claim: Claim, item: Item): string | null {
+  const misfit = misfitOf(claim, item)
+  return misfit === null ? null : `The input does not fit the workflow: ${misfit}`
 }
 
 /** An item that does not fit the workflow starts nothing. It is reported, and does not stop the others. */
 export function sortOut(claim: Claim, items: readonly Item[]): { fitting: Item[]; skipped: string | null } {
-  const errors = items.map((item) => inputError(claim, item))
-  const fitting = items.filter((_item, position) => errors[position] === null)
-  const [first] = errors.filter((error) => error !== null)
+  const misfits = items.map((item) => misfitOf(claim, item))
+  const fitting = items.filter((_item, position) => misfits[position] === null)
+  const [first] = misfits.filter((misfit) => misfit !== null)
   const count = items.length - fitting.length
   return {
     fitting,
@@ -43,7 +48,7 @@ export function sortOut(claim: Claim, items: readonly Item[]): { fitting: Item[]
   }
 }
 
-const SKIPPED = ' new items started nothing. '
+const SKIPPED = ' new items started nothing. The input does not fit the workflow: '
 
 /** Whether this report tells of items that started nothing. A poll without new items does not withdraw it. */
 export const tellsOfSkipped = (report: string | null): boolean => report?.includes(SKIPPED) ?? false
