@@ -14,7 +14,9 @@ const IN_FLIGHT = 64
 const ROUNDS = 5
 const PER_ROUND = Number(process.env.PER_ROUND ?? 4000)
 const IDLE = 200
-const WRITTEN = 8000
+/** The number of executions between two runs of vacuum, and how many times. */
+const WRITTEN = 4000
+const PARTS = 5
 
 const rateOf = async (execute: () => Promise<void>, count = PER_ROUND): Promise<number> => {
   const begunAt = performance.now()
@@ -31,18 +33,6 @@ const executor = (definition: Definition) => {
 }
 const graphs = { durable: executor(FIVE), pure: executor(chain(5)) }
 
-await rateOf(plain.execute, 500)
-for (const execute of Object.values(graphs)) await rateOf(execute, 500)
-
-const rates: Record<'plain' | keyof typeof graphs, number[]> = { plain: [], durable: [], pure: [] }
-for (let round = 0; round < ROUNDS; round += 1) {
-  rates.plain.push(await rateOf(plain.execute))
-  rates.durable.push(await rateOf(graphs.durable))
-  rates.pure.push(await rateOf(graphs.pure))
-}
-const ratioOf = (what: keyof typeof graphs): number =>
-  Number(median(rates[what].map((rate, round) => rate / (rates.plain[round] ?? Number.NaN))).toFixed(2))
-
 const observer = new pg.Client({
   connectionString: Object.assign(new URL(database.superuserUrl), { pathname: '/bench' }).href,
 })
@@ -57,32 +47,43 @@ const written = async (): Promise<Written> =>
   ).rows[0]
 /**
  * Returns the bytes of one execution on disk and in the log, while 64 are running. The end of an execution is a second
- * version of its row. `disk_bytes` is what the tables grow by when vacuum has freed the first versions of earlier
- * executions, as autovacuum does, and `disk_bytes_unvacuumed` when it has not.
+ * version of its row. `disk_bytes` is what the tables grow by while vacuum frees the first versions of earlier
+ * executions, as autovacuum does, and `disk_bytes_unvacuumed` while it does not.
  */
 async function bytesOf(execute: () => Promise<void>) {
   // The first change of a page after a checkpoint writes the whole page to the log.
   await observer.query('checkpoint')
   await repeat(1000, IN_FLIGHT, execute)
-  const before = await written()
-  await repeat(WRITTEN, IN_FLIGHT, execute)
-  const after = await written()
-  const vacuumed: Written[] = []
-  for (let part = 0; part <= 2; part += 1) {
-    await repeat(WRITTEN / 2, IN_FLIGHT, execute)
+  const grown: Written[] = [await written()]
+  for (let part = 0; part < PARTS; part += 1) {
+    await repeat(WRITTEN, IN_FLIGHT, execute)
+    grown.push(await written())
     await observer.query('vacuum executions, events')
-    vacuumed.push(await written())
   }
-  const [freed, , steady] = vacuumed as [Written, Written, Written]
-  const bytes = (from: Written, to: Written, ...what: (keyof Written)[]): number =>
-    Math.round(what.reduce((sum, name) => sum + to[name] - from[name], 0) / WRITTEN)
+  const bytes = (from: number, to: number, ...what: (keyof Written)[]): number =>
+    Math.round(what.reduce((sum, name) => sum + grown[to]![name] - grown[from]![name], 0) / (to - from) / WRITTEN)
   return {
-    disk_bytes: bytes(freed, steady, 'executions', 'events'),
-    disk_bytes_of_events: bytes(freed, steady, 'events'),
-    disk_bytes_unvacuumed: bytes(before, after, 'executions', 'events'),
-    wal_bytes: bytes(before, after, 'wal'),
+    disk_bytes: bytes(2, PARTS, 'executions', 'events'),
+    disk_bytes_of_events: bytes(2, PARTS, 'events'),
+    disk_bytes_unvacuumed: bytes(0, 1, 'executions', 'events'),
+    wal_bytes: bytes(0, 1, 'wal'),
   }
 }
+
+// Before the rates: their executions would leave space that is used again.
+const bytes = { durable: await bytesOf(graphs.durable), pure: await bytesOf(graphs.pure) }
+
+await rateOf(plain.execute, 500)
+for (const execute of Object.values(graphs)) await rateOf(execute, 500)
+
+const rates: Record<'plain' | keyof typeof graphs, number[]> = { plain: [], durable: [], pure: [] }
+for (let round = 0; round < ROUNDS; round += 1) {
+  rates.plain.push(await rateOf(plain.execute))
+  rates.durable.push(await rateOf(graphs.durable))
+  rates.pure.push(await rateOf(graphs.pure))
+}
+const ratioOf = (what: keyof typeof graphs): number =>
+  Number(median(rates[what].map((rate, round) => rate / (rates.plain[round] ?? Number.NaN))).toFixed(2))
 
 /** Returns the time of a three-node execution on an idle system. */
 async function latencyOf(execute: () => Promise<void>) {
@@ -98,8 +99,8 @@ async function latencyOf(execute: () => Promise<void>) {
   }
 }
 
-const durable = { ...(await bytesOf(graphs.durable)), ...(await latencyOf(executor(chain(3, 'call')))) }
-const pure = { ...(await bytesOf(graphs.pure)), ...(await latencyOf(executor(chain(3)))) }
+const durable = { ...bytes.durable, ...(await latencyOf(executor(chain(3, 'call')))) }
+const pure = { ...bytes.pure, ...(await latencyOf(executor(chain(3)))) }
 await observer.end()
 
 const { rss } = process.memoryUsage()
