@@ -112,8 +112,8 @@ const opened = async (resource: string, query = ''): Promise<TestSocket> => {
 
 describe('sockets', () => {
   test('a hint wakes all sockets of the feed with one read; an idle socket costs no read', async () => {
-    // Disables polling, so that reads happen only after a hint.
-    await start({ timing: { pingEvery: 600_000, pollEvery: 600_000 } })
+    // No tick and therefore no poll, so that reads happen only after a hint.
+    await start({ timing: { tick: 600_000, pingEvery: 600_000, pollEvery: 600_000 } })
     const resources = Array.from({ length: 20 }, () => newId())
     const lives = await Promise.all(resources.map((resource) => opened(resource)))
     await expect.poll(() => journal.reads.flat().length).toBe(20)
