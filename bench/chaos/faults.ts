@@ -75,12 +75,14 @@ export async function killServer(stage: FaultContext): Promise<void> {
 export async function stopUntilDead(stage: FaultContext): Promise<{ held: number; violations: string[] }> {
   const { fleet, ledger, load, effects } = stage
   const [victim] = fleet.workers()
-  const before = await ledger.namesOf(victim!.pid)
   const letGo = effects.hold()
   while (effects.held() < 8) await delay(LOOK_MS)
   let held: string[] = []
-  const names = before.map(({ worker_id }) => worker_id)
-  while (held.length === 0) held = await ledger.ownedBy(names)
+  // The names are read again: after a fault of the database, the worker continues under a new name.
+  while (held.length === 0) {
+    const names = await ledger.namesOf(victim!.pid)
+    held = await ledger.ownedBy(names.map(({ worker_id }) => worker_id))
+  }
   victim!.child.kill('SIGSTOP')
   load.pause(true)
   letGo()
