@@ -2,7 +2,7 @@ import { MINUTE, SECOND } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
 import type { Logger } from '#platform/log'
 import { makePeriodicCheck, type PeriodicCheck } from '#platform/periodic-check'
-import { cancelLiveExecutions } from './store.ts'
+import { cancelLiveExecutions, findWithLiveExecutions } from './store.ts'
 
 // A start reads the workflow in another transaction than the one that writes the execution. If the workflow is deleted
 // in between, the deletion cannot see the execution. It is found and cancelled here.
@@ -24,7 +24,8 @@ export function makeLateStarts({ db, log }: { db: Database; log: Logger }): Omit
         'select workspace_id, workflow_id from workflows_deleted_since($1)',
         [isLate ? LATE : SOON],
       )
-      for (const { workspace_id: workspaceId, workflow_id: workflowId } of rows)
+      const withLive = rows.length === 0 ? [] : await db.engine((tx) => findWithLiveExecutions(tx, rows))
+      for (const { workspace_id: workspaceId, workflow_id: workflowId } of withLive)
         await db.tenant({ workspaceId, userId: null }, (tx) =>
           cancelLiveExecutions(tx, { workspaceId, workflowId }, { by: null, reason: 'the workflow was deleted' }),
         )

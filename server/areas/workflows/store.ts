@@ -181,6 +181,19 @@ const LIVE = `select execution_id from executions where workspace_id = $1 and wo
 export const countLiveExecutions = async (tx: Tx, workspaceId: string, workflowId: string): Promise<number> =>
   (await tx.row<{ live: number }>(`select count(*) as live from (${LIVE}) as live`, [workspaceId, workflowId])).live
 
+type WorkflowKey = { workspace_id: string; workflow_id: string }
+
+const hasLive = (status: string): string => `exists (select from executions e
+  where e.workspace_id = d.workspace_id and e.workflow_id = d.workflow_id and e.status = '${status}')`
+
+/** As heddle_engine: returns those of these workflows of any workspace that have live executions, in one statement. */
+export const findWithLiveExecutions = (tx: Tx, workflows: WorkflowKey[]): Promise<WorkflowKey[]> =>
+  tx.rows<WorkflowKey>(
+    `select d.workspace_id, d.workflow_id from unnest($1::uuid[], $2::uuid[]) as d (workspace_id, workflow_id)
+     where ${hasLive('queued')} or ${hasLive('running')} or ${hasLive('waiting')}`,
+    [workflows.map(({ workspace_id }) => workspace_id), workflows.map(({ workflow_id }) => workflow_id)],
+  )
+
 /** Cancels live executions in one statement, since a workflow can have a hundred thousand of them. */
 export async function cancelLiveExecutions(
   tx: Tx,
