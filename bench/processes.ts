@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import autocannon from 'autocannon'
 import pg from 'pg'
 import { fromWire } from '#platform/ids'
+import { now, sendClosedLoad } from './closed-loop.ts'
 import { cpuMs } from './cpu.ts'
 import { median, startBenchDatabase } from './database.ts'
 import { makeHook, post } from './world.ts'
@@ -16,7 +16,8 @@ import { makeHook, post } from './world.ts'
 
 const COUNTS = [1, 2, 4]
 const ROUNDS = Number(process.env.ROUNDS ?? 2)
-const PER_ROUND = Number(process.env.PER_ROUND ?? 5_000)
+const PER_ROUND = Number(process.env.PER_ROUND ?? 12_000)
+const WARM_UP = 8_000
 const CONNECTIONS = 64
 const RUNS_BESIDE_KILL = 2_000
 
@@ -86,27 +87,18 @@ type Round = { rate: number; p99: number; cpu: number }
 async function measure(processes: number): Promise<Round> {
   const program = await start(processes)
   const hook = await makeHook(program.base, program.key, definition)
-  const load = (amount: number) =>
-    autocannon({
-      url: hook.url,
-      method: 'POST',
-      headers: { authorization: `Bearer ${hook.token}`, 'content-type': 'application/json' },
-      body: '{"value":7}',
-      connections: CONNECTIONS,
-      amount,
-      workers: 1,
-    })
-  await load(1_000)
+  const load = (amount: number) => sendClosedLoad({ ...hook, body: '{"value":7}', connections: CONNECTIONS, amount })
+  // The program is compiled by then, as one that has been running.
+  await load(WARM_UP)
   await allEnded()
   const used = () => cpuMs(program.child.pid!) + cpuMs(database.postmaster())
-  const [before, begunAt] = [used(), performance.now()]
-  const { requests, latency, non2xx, errors } = await load(PER_ROUND)
-  if (non2xx > 0 || errors > 0) throw new Error(`${non2xx} refusals, ${errors} errors`)
+  const before = used()
+  const { begunAt, p99_ms } = await load(PER_ROUND)
   await allEnded()
   const round = {
-    rate: (requests.total / (performance.now() - begunAt)) * 1000,
-    p99: latency.p99,
-    cpu: (used() - before) / requests.total,
+    rate: (PER_ROUND / (now() - begunAt)) * 1000,
+    p99: p99_ms,
+    cpu: (used() - before) / PER_ROUND,
   }
   await program.stop()
   return round
