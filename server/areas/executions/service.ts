@@ -118,6 +118,7 @@ async function start(
     trigger: { kind: target.systemSlug ? 'system' : 'user', id: toWire('usr', ctx.person.user_id) },
     startedBy: ctx.person.user_id,
     ...(ctx.person.isServiceAccount && { initiatedBy: [serviceAccountInitiator(ctx.person.user_id)] }),
+    onCommitting: ctx.awaitCommit,
     traceparent: ctx.traceparent,
     more,
     idempotency: idempotencyOf(

@@ -215,6 +215,8 @@ export function makeStarter(options: {
       executionId?: string
       traceparent?: string | null
       more?: StartOptions
+      /** Called when only the commit of the start is missing. */
+      onCommitting?: () => void
     },
   ): Promise<Started> {
     const { inputs, ...start } = target
@@ -225,6 +227,7 @@ export function makeStarter(options: {
       async () => {
         const executionId = by.executionId ?? newId()
         if (by.startedBy !== null) await options.takeFiles({ workspaceId, executionId, input, userId: by.startedBy })
+        by.onCommitting?.()
         return engine.start({
           ...start,
           executionId,

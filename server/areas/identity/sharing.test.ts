@@ -57,6 +57,7 @@ async function as<T>(person: TestPerson | null, role: WorkspaceRole, work: (ctx:
         traceparent: null,
         hungUp: () => new AbortController().signal,
         leavePlace: () => {},
+        awaitCommit: () => {},
         status: () => {},
         header: () => {},
         afterCommit: () => {},

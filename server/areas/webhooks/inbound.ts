@@ -86,6 +86,7 @@ async function start(
       startedBy: null,
       initiatedBy: [{ kind: 'webhook_token', id: toWire('whk', token_id), user_id: token.created_by }],
       idempotency,
+      onCommitting: ctx.awaitCommit,
       traceparent: ctx.traceparent,
       executionId: given,
       inputPath: '',

@@ -57,6 +57,7 @@ export function makeWebhooks(options: {
         startedBy: null,
         initiatedBy: [{ kind: 'webhook_token', id: toWire('whk', token_id), user_id: token.created_by }],
         idempotency: idempotencyOf(ctx, body),
+        onCommitting: ctx.awaitCommit,
         traceparent: ctx.traceparent,
         inputPath: '',
       })

@@ -38,6 +38,7 @@ const leave = async (count: number): Promise<void> => {
 }
 
 const OF_ONE = 2
+const OF_COMMITTING = 16
 /** `a`, `b` and 30 other tenants take all 64 places. */
 const fill = (): void => {
   for (const tenant of ['a', 'b', ...Array.from({ length: 30 }, (_, n) => `other ${n}`)]) ask(tenant, OF_ONE)
@@ -101,6 +102,39 @@ describe('requests beyond the maximum number at work', () => {
     await vi.advanceTimersByTimeAsync(700)
     await leave(turns.length)
     expect(admission.figures()).toEqual({ atWork: OF_ONE, waiting: 40 - 2 * OF_ONE - OF_ONE })
+  })
+
+  test('that wait for a shared commit leave room for more of their tenant, up to a quarter of the places', async () => {
+    ask('quiet')
+    ask('loud', 40)
+    const busy: Turn[] = []
+    for (let n = 1; n <= 20; n++) {
+      await settle()
+      const newest = turns.slice(1 + busy.length)
+      expect(newest.length).toBe(n === 1 ? OF_ONE : n < OF_COMMITTING ? 1 : 0)
+      busy.push(...newest)
+      busy[n - 1]?.awaitCommit()
+      busy[n - 1]?.awaitCommit()
+    }
+    expect(admission.figures()).toEqual({ atWork: 1 + OF_COMMITTING, waiting: 40 - OF_COMMITTING })
+    busy[0]!.leave()
+    await settle()
+    expect(admission.figures()).toEqual({ atWork: 1 + OF_COMMITTING, waiting: 40 - OF_COMMITTING - 1 })
+    // After all of them have left, the share of the tenant is as at the beginning.
+    for (const turn of turns) turn.leave()
+    await settle()
+    expect(admission.figures()).toEqual({ atWork: OF_ONE, waiting: 40 - OF_COMMITTING - 1 - OF_ONE })
+  })
+
+  test('that wait for a shared commit keep their place if they are large', async () => {
+    ask('quiet')
+    ask('loud', OF_ONE + 1)
+    await settle()
+    const [, first] = turns
+    first!.isLarge = true
+    first!.awaitCommit()
+    await settle()
+    expect(admission.figures()).toEqual({ atWork: 1 + OF_ONE, waiting: 1 })
   })
 
   test('start tenant by tenant in turn, not in the order of the busiest tenant', async () => {

@@ -86,6 +86,11 @@ export type Context = {
    * queries keeps its place.
    */
   stepAside(): AbortSignal
+  /**
+   * The verb now waits for a commit that it shares with other requests, such as the start of an execution. Its tenant
+   * may have more of these at work, because they use neither the CPU nor a connection.
+   */
+  awaitCommit(): void
   /** Chooses a successful status other than the route's default. */
   status(code: number): void
   header(name: string, value: string): void

@@ -49,3 +49,33 @@ test('a request that uses the database keeps its place, even if it watches for i
   await lock.end()
   expect((await asked).status).toBe(200)
 })
+
+test.each(['webhook', 'run'])(
+  '%s: many requests of one tenant wait together for the commit of their starts',
+  async (by) => {
+    const { owner } = world
+    const definition = { nodes: [{ id: 'a', type: 'set', args: { values: {} } }], edges: [] }
+    const { body } = await owner.call('POST', '/api/workflows', { body: { name: 'Starts', definition } })
+    const { body: made } = await owner.call('POST', `/api/workflows/${body.workflow_id}/tokens`, { body: {} })
+    const start = () =>
+      by === 'run'
+        ? owner.call('POST', `/api/workflows/${body.workflow_id}/run`, { body: {} })
+        : service().call('POST', `/api/webhooks/workflow/${body.workflow_id}/trigger`, { token: made.token, body: {} })
+    // The definition is loaded, and the callers are known.
+    expect((await start()).status).toBe(202)
+    await world.stranger.call('GET', '/auth/me')
+    const lock = new pg.Client({ connectionString: service().database.superuserUrl })
+    await lock.connect()
+    await lock.query('begin')
+    await lock.query('lock table events in access exclusive mode')
+    const started = Array.from({ length: 20 }, start)
+    // With requests of another tenant, only two that use the CPU are at work at a time.
+    await until(async () => {
+      await world.stranger.call('GET', '/auth/me')
+      return (await atWork()) > 8
+    }, 'more than eight requests to start')
+    await lock.query('rollback')
+    await lock.end()
+    for (const { status } of await Promise.all(started)) expect(status).toBe(202)
+  },
+)

@@ -36,6 +36,7 @@ export function contextOf(
     traceparent: kernel.config.OTEL_EXPORTER_OTLP_ENDPOINT === null ? null : traceparentOf(request),
     hungUp,
     leavePlace: () => request.turn?.leave(),
+    awaitCommit: () => request.turn?.awaitCommit(),
     status: (code) => {
       chosen.status = code
     },
