@@ -38,7 +38,7 @@ const leave = async (count: number): Promise<void> => {
 }
 
 const OF_ONE = 2
-const OF_COMMITTING = 16
+const OF_COMMITTING = 8
 /** `a`, `b` and 30 other tenants take all 64 places. */
 const fill = (): void => {
   for (const tenant of ['a', 'b', ...Array.from({ length: 30 }, (_, n) => `other ${n}`)]) ask(tenant, OF_ONE)
@@ -104,7 +104,7 @@ describe('requests beyond the maximum number at work', () => {
     expect(admission.figures()).toEqual({ atWork: OF_ONE, waiting: 40 - 2 * OF_ONE - OF_ONE })
   })
 
-  test('that wait for a shared commit leave room for more of their tenant, up to a quarter of the places', async () => {
+  test('that wait for a shared commit leave room for more of their tenant, up to an eighth of the places', async () => {
     ask('quiet')
     ask('loud', 40)
     const busy: Turn[] = []

@@ -23,12 +23,13 @@ const WORKING_FOR_MS = 2_000
  */
 const SHARE_OF_ONE = 1 / 32
 /**
- * The same share, with requests that wait for a shared commit. They use neither the CPU nor a connection, and the more of
- * them wait together, the cheaper each of them is. Next to a tenant that sent 20 requests a second, a tenant with 64
- * callers started 1,000–1,400 executions a second with 2 places for all of its requests, and 2,900–3,400 with 16
- * (5,000 alone); the neighbour's p50 was 3 and 5 ms, its p99 20–33 and 26–34 ms.
+ * The same share, including requests that wait for a shared commit. They use neither the CPU nor a connection, and the
+ * more of them wait together, the cheaper each of them is. Next to a neighbour that sent 20 requests a second, a tenant
+ * with 64 callers started 1,000–1,400 executions a second with 2 places for all of its requests, 1,900–2,900 with 8 and
+ * 2,900–3,400 with 16 (5,000 alone). The neighbour's p50 was 3, 4 and 5 ms, and its p99 20–33, 28–38 and 26–34 ms. Under a
+ * flood without rate limits, its p50 was 7 ms with 8 and 11 ms with 16.
  */
-const SHARE_OF_ONE_WITH_WAITING = 1 / 4
+const SHARE_OF_ONE_WITH_WAITING = 1 / 8
 /** The time after the last request of another tenant during which the service counts as shared. */
 const SHARED_FOR_MS = 2_000
 

@@ -72,8 +72,8 @@ test.each(['webhook', 'run'])(
     // With requests of another tenant, only two that use the CPU are at work at a time.
     await until(async () => {
       await world.stranger.call('GET', '/auth/me')
-      return (await atWork()) > 8
-    }, 'more than eight requests to start')
+      return (await atWork()) > 4
+    }, 'more than four requests to start')
     await lock.query('rollback')
     await lock.end()
     for (const { status } of await Promise.all(started)) expect(status).toBe(202)
