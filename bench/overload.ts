@@ -96,7 +96,8 @@ async function underPressure() {
   const { service, base, controlBase, tenantOf, stop } = await startServices('off')
   const triggers: Buffer[] = []
   for (let n = 0; n < 10; n++) triggers.push((await tenantOf()).request)
-  await capacity(base, triggers, 5)
+  // With code that was just compiled, the capacity was up to a third lower than after the load.
+  await capacity(base, triggers, 15)
   const carried = await capacity(base, triggers, 5)
 
   const healthRequest = requestOf('GET', `${service.base}/healthz`, 'none')

@@ -5,6 +5,7 @@ import { type DatabaseUrls, openDatabase } from '#platform/db/pool'
 import { listen } from '#platform/http/listen'
 import { makeLogger } from '#platform/log'
 import { keepHeapSmall } from '#platform/memory'
+import { preferEventLoop } from '#platform/priority'
 import { makeVault } from '#platform/secrets'
 import { makeApp } from '#server/app'
 import { watchLoop } from './loop-watch.ts'
@@ -12,6 +13,7 @@ import { watchLoop } from './loop-watch.ts'
 // Runs the service as a separate process, for benchmarks: `node bench/service.ts URLS [role]` prints its address and
 // ends with its parent. `BENCH_HEAP=default` leaves the heap size to V8, to measure what V8 would use.
 
+preferEventLoop()
 if (process.env.BENCH_HEAP !== 'default') keepHeapSmall()
 const urls = JSON.parse(process.argv[2]!) as DatabaseUrls
 const role = process.argv[3] ?? 'all'

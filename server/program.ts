@@ -20,6 +20,7 @@ import { watchKeys } from '#platform/keys/watch'
 import { onLauncherExit } from '#platform/launcher'
 import { type Logger, makeLogger } from '#platform/log'
 import { freeMemoryWhenIdle, keepHeapSmall } from '#platform/memory'
+import { preferEventLoop } from '#platform/priority'
 import { makeVault } from '#platform/secrets'
 import { buildConsole } from '#server/console'
 import { joinSupervisor, MEMBER } from '#server/member'
@@ -119,6 +120,7 @@ async function start(config: Config): Promise<void> {
   keepGoing(log)
   keepHeapSmall()
   freeMemoryWhenIdle()
+  preferEventLoop()
   if (membership) {
     if (membership.sharedSockets.length > 0) await listenAtShared(app.http, membership.sharedSockets)
     membership.ready()

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -65,6 +65,20 @@ describe('the program', () => {
     const postmaster = postmasterPid()
     expect(await first.stop()).toMatchObject({ code: 0, signal: null })
     expect(isAlive(postmaster)).toBe(false)
+  })
+
+  test.runIf(process.platform === 'linux')('gives its event loop precedence over the threads of V8', async () => {
+    const program = start()
+    await program.ready
+    const tasks = `/proc/${program.child.pid}/task`
+    const nicenessOf = (thread: string): number =>
+      Number(readFileSync(`${tasks}/${thread}/stat`, 'utf8').split(') ')[1]?.split(' ')[16])
+    const workers = readdirSync(tasks).filter(
+      (thread) => readFileSync(`${tasks}/${thread}/comm`, 'utf8').trimEnd() === 'V8Worker',
+    )
+    expect(nicenessOf(String(program.child.pid))).toBe(0)
+    expect(workers.length).toBeGreaterThan(0)
+    expect(new Set(workers.map(nicenessOf))).toEqual(new Set([10]))
   })
 
   test('starts again, and stops on SIGINT', async () => {

@@ -1,7 +1,6 @@
 import { Buffer } from 'node:buffer'
-import { readdirSync } from 'node:fs'
 import { Socket } from 'node:net'
-import { setPriority } from 'node:os'
+import { lowerThreads } from '#platform/priority'
 import { type Frame, readFrames, writeFrame } from './frames.ts'
 import { ProviderProblem } from './problem.ts'
 
@@ -11,27 +10,8 @@ import { ProviderProblem } from './problem.ts'
 const output = new Socket({ fd: 3, readable: false, writable: true })
 const cancelled = new Set<number>()
 
-giveWay(Number(process.argv[2] ?? 10))
-
-/**
- * Lowers the priority of this process, because the server's event loop has precedence on machines with few cores. Linux
- * has a priority per thread. Threads that V8 started before this line (garbage collection, compilation) keep their
- * priority unless each is set; later threads inherit the new priority.
- */
-function giveWay(nice: number): void {
-  let threads = [0]
-  try {
-    threads = readdirSync('/proc/self/task').map(Number)
-  } catch {
-    // not Linux: the process has a single priority
-  }
-  for (const thread of threads)
-    try {
-      setPriority(thread, nice)
-    } catch {
-      // the thread has ended, or changing its priority is not allowed
-    }
-}
+// The server's event loop has precedence on machines with few cores.
+lowerThreads(Number(process.argv[2] ?? 10))
 
 class Cancelled extends Error {}
 
