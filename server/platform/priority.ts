@@ -1,13 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { setPriority } from 'node:os'
+import { constants, getPriority, setPriority } from 'node:os'
 
 // Linux has a priority per thread. Node.js starts four threads ("V8Worker") that collect garbage and compile.
 
 const WORKER = 'V8Worker'
 /**
- * Under five times the load from 8,000 connections, the slowest of a hundred health answers took 98–176 ms at the normal
- * priority, 49–84 ms with 5 and 52–65 ms with 10. The lower the priority, the longer a pause of the event loop for a
- * collection can be while the database uses the other core, so the lowest (19) is not used.
+ * Added to the niceness of the program. Under five times the load from 8,000 connections, the slowest of a hundred
+ * health answers took 98–176 ms at the normal priority, 49–84 ms with 5 and 52–65 ms with 10. The lower the priority,
+ * the longer a pause of the event loop for a collection can be while the database uses the other core, so the lowest
+ * (19) is not used.
  */
 const WORKER_NICENESS = 10
 
@@ -37,4 +38,7 @@ export function lowerThreads(niceness: number, isMeant = (_thread: number): bool
  * the event loop share the cores equally: on two cores the event loop got 39 of 125 ms while a heap with 8,000
  * connections was marked (docs/decisions/memory.md).
  */
-export const preferEventLoop = (): void => lowerThreads(WORKER_NICENESS, (thread) => nameOf(thread) === WORKER)
+export function preferEventLoop(): void {
+  const niceness = Math.min(constants.priority.PRIORITY_LOW, getPriority() + WORKER_NICENESS)
+  lowerThreads(niceness, (thread) => nameOf(thread) === WORKER)
+}
