@@ -66,7 +66,8 @@ describe('the deletion of a workflow with cancel_runs', () => {
     const later = await run(id, { start_at: '2999-01-01T00:00:00Z' })
     await until(async () => (await read(isFull)).waiting_for?.[0]?.kind === 'slot', 'a full workflow')
     const questions = async () => (await owner.call('GET', '/api/clarifications/inbox')).body.items
-    expect(await questions()).toHaveLength(2)
+    // The parent waits as soon as the child exists, which may be before the child asks.
+    await until(async () => (await questions()).length === 2, 'both questions')
 
     expect((await remove(id)).status).toBe(204)
     for (const one of [asked, child, isFull, later]) await becomes(one, 'cancelled')
