@@ -146,6 +146,9 @@ describe('extension functions refuse wrong arguments', () => {
     ['now(1)', INVALID],
     ['duration("1000000000000s")', FAILS],
     ['timestamp("2026-01-01T00:00:00Z") + duration("87660000h")', FAILS],
+    ['timestamp("2026-02-29T00:00:00Z")', FAILS],
+    ['timestamp("2026-01-01T24:00:00Z")', FAILS],
+    ['timestamp("2028-02-29T23:59:59Z")', '2028-02-29T23:59:59.000Z'],
   ])('%s', (cel, expected) => {
     expect(outcome(cel)).toEqual(expected)
   })

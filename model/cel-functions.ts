@@ -21,6 +21,7 @@ import {
   validDate,
   zoneOf,
 } from './cel-time.ts'
+import { hasFormat } from './json-schema-format.ts'
 
 function size(run: Run, value: CelValue): number {
   if (typeof value === 'string') {
@@ -78,11 +79,15 @@ function toBool(value: CelValue): boolean {
   throw failure('the text is neither "true" nor "false"')
 }
 
+/** `Date` alone reads 30 February as 2 March, and 24:00 as the next day. */
+const isTime = (source: string): boolean =>
+  /^\d{4}-\d\d-\d\dT([01]\d|2[0-3]):\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/.test(source) &&
+  hasFormat('date', source.slice(0, 10))
+
 function timestamp(value: CelValue): Date {
   if (value instanceof Date) return value
   const source = typeof value === 'number' ? value * 1000 : text(value)
-  const ok =
-    typeof source === 'number' || /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/.test(source)
+  const ok = typeof source === 'number' || isTime(source)
   const date = new Date(source)
   if (ok && !Number.isNaN(date.getTime())) return validDate(date.getTime())
   throw failure('timestamp() takes an RFC 3339 time or seconds since 1970')

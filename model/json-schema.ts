@@ -168,7 +168,8 @@ class Walk {
   private checkText(schema: JsonObject, value: string, path: string, issues: Issue[]): void {
     const min = own(schema, 'minLength')
     const max = own(schema, 'maxLength')
-    if (typeof min === 'number' && this.isShorter(value, min)) issues.push({ path, message: atLeast(min, 'character') })
+    if (typeof min === 'number' && this.isShorter(value, min))
+      issues.push({ path, message: value === '' ? 'must not be empty' : atLeast(min, 'character') })
     if (typeof max === 'number' && !this.isShorter(value, max + 1))
       issues.push({ path, message: atMost(max, 'character') })
     const pattern = own(schema, 'pattern')
