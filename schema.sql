@@ -1,5 +1,5 @@
 -- Printed by `npm run generate` from the migrations, for new databases. Change the schema with a migration.
--- PostgreSQL 18, 138 migrations, sha256 0e1393e9c47cd2efcdb7e27ee2e23062fa3fae9a13f8fa96cd45a4cc48a4e634
+-- PostgreSQL 18, 142 migrations, sha256 611a81dc46ff0bfa0c66e5518e7bdd798b908ae00b96c81c401e125e5c33334c
 
 set local check_function_bodies = off;
 set local search_path = public, pg_temp;
@@ -150,7 +150,7 @@ create table public.request_rates (workspace_id uuid, key text, free_at timestam
 create table public.files (workspace_id uuid, file_id uuid, name text, media_type text, bytes bigint default 0, sha256 text default ''::text, stored boolean default false, created_by uuid, created_at timestamp with time zone default now(), sender_id uuid, constraint files_workspace_id_not_null NOT NULL workspace_id, constraint files_file_id_not_null NOT NULL file_id, constraint files_name_not_null NOT NULL name, constraint files_media_type_not_null NOT NULL media_type, constraint files_bytes_not_null NOT NULL bytes, constraint files_sha256_not_null NOT NULL sha256, constraint files_stored_not_null NOT NULL stored, constraint files_created_at_not_null NOT NULL created_at, constraint files_pkey PRIMARY KEY (workspace_id, file_id), constraint files_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES public.workspaces(workspace_id) ON DELETE CASCADE, constraint files_created_by_fkey FOREIGN KEY (created_by) REFERENCES public.users(user_id) ON DELETE SET NULL);
 create table public.file_uses (workspace_id uuid, file_id uuid, execution_id uuid, constraint file_uses_workspace_id_not_null NOT NULL workspace_id, constraint file_uses_file_id_not_null NOT NULL file_id, constraint file_uses_execution_id_not_null NOT NULL execution_id, constraint file_uses_pkey PRIMARY KEY (workspace_id, file_id, execution_id), constraint file_uses_workspace_id_file_id_fkey FOREIGN KEY (workspace_id, file_id) REFERENCES public.files(workspace_id, file_id) ON DELETE CASCADE);
 create table public.files_to_remove (workspace_id uuid, file_id uuid, constraint files_to_remove_workspace_id_not_null NOT NULL workspace_id, constraint files_to_remove_file_id_not_null NOT NULL file_id, constraint files_to_remove_pkey PRIMARY KEY (workspace_id, file_id));
-create table public.service_triggers (workspace_id uuid, trigger_id uuid, workflow_id uuid, service text, trigger text, args jsonb default '{}'::jsonb, credential_id uuid, every_s integer, enabled boolean default true, seen jsonb, next_poll_at timestamp with time zone default now(), epoch bigint default 0, last_polled_at timestamp with time zone, last_execution_id uuid, last_error text, created_by uuid, created_at timestamp with time zone default now(), store jsonb default '{}'::jsonb, kind text default 'polling'::text, hook_generation bigint default 0, registered boolean default false, busy_until timestamp with time zone, hook_confirmed bigint default 0, expires_at timestamp with time zone, renew_at timestamp with time zone, renewal_error text, hook_exchanges jsonb, constraint service_triggers_every_s_check CHECK (((every_s >= 60) AND (every_s <= 86400))), constraint service_triggers_workspace_id_not_null NOT NULL workspace_id, constraint service_triggers_trigger_id_not_null NOT NULL trigger_id, constraint service_triggers_workflow_id_not_null NOT NULL workflow_id, constraint service_triggers_service_not_null NOT NULL service, constraint service_triggers_trigger_not_null NOT NULL trigger, constraint service_triggers_args_not_null NOT NULL args, constraint service_triggers_every_s_not_null NOT NULL every_s, constraint service_triggers_enabled_not_null NOT NULL enabled, constraint service_triggers_next_poll_at_not_null NOT NULL next_poll_at, constraint service_triggers_epoch_not_null NOT NULL epoch, constraint service_triggers_created_at_not_null NOT NULL created_at, constraint service_triggers_pkey PRIMARY KEY (workspace_id, trigger_id), constraint service_triggers_store_not_null NOT NULL store, constraint service_triggers_kind_not_null NOT NULL kind, constraint service_triggers_kind_check CHECK ((kind = ANY (ARRAY['polling'::text, 'webhook'::text]))), constraint service_triggers_hook_generation_not_null NOT NULL hook_generation, constraint service_triggers_registered_not_null NOT NULL registered, constraint service_triggers_hook_confirmed_not_null NOT NULL hook_confirmed, constraint service_triggers_created_by_fkey FOREIGN KEY (created_by) REFERENCES public.users(user_id) ON DELETE SET NULL, constraint service_triggers_workspace_id_workflow_id_fkey FOREIGN KEY (workspace_id, workflow_id) REFERENCES public.workflows(workspace_id, workflow_id) ON DELETE CASCADE);
+create table public.service_triggers (workspace_id uuid, trigger_id uuid, workflow_id uuid, service text, trigger text, args jsonb default '{}'::jsonb, credential_id uuid, every_s integer, enabled boolean default true, seen jsonb, next_poll_at timestamp with time zone default now(), epoch bigint default 0, last_polled_at timestamp with time zone, last_execution_id uuid, last_error text, created_by uuid, created_at timestamp with time zone default now(), store jsonb default '{}'::jsonb, kind text default 'polling'::text, hook_generation bigint default 0, registered boolean default false, busy_until timestamp with time zone, hook_confirmed bigint default 0, expires_at timestamp with time zone, renew_at timestamp with time zone, renewal_error text, hook_exchanges jsonb, unstarted jsonb default '[]'::jsonb, constraint service_triggers_every_s_check CHECK (((every_s >= 60) AND (every_s <= 86400))), constraint service_triggers_workspace_id_not_null NOT NULL workspace_id, constraint service_triggers_trigger_id_not_null NOT NULL trigger_id, constraint service_triggers_workflow_id_not_null NOT NULL workflow_id, constraint service_triggers_service_not_null NOT NULL service, constraint service_triggers_trigger_not_null NOT NULL trigger, constraint service_triggers_args_not_null NOT NULL args, constraint service_triggers_every_s_not_null NOT NULL every_s, constraint service_triggers_enabled_not_null NOT NULL enabled, constraint service_triggers_next_poll_at_not_null NOT NULL next_poll_at, constraint service_triggers_epoch_not_null NOT NULL epoch, constraint service_triggers_created_at_not_null NOT NULL created_at, constraint service_triggers_pkey PRIMARY KEY (workspace_id, trigger_id), constraint service_triggers_store_not_null NOT NULL store, constraint service_triggers_kind_not_null NOT NULL kind, constraint service_triggers_kind_check CHECK ((kind = ANY (ARRAY['polling'::text, 'webhook'::text]))), constraint service_triggers_hook_generation_not_null NOT NULL hook_generation, constraint service_triggers_registered_not_null NOT NULL registered, constraint service_triggers_hook_confirmed_not_null NOT NULL hook_confirmed, constraint service_triggers_unstarted_not_null NOT NULL unstarted, constraint service_triggers_created_by_fkey FOREIGN KEY (created_by) REFERENCES public.users(user_id) ON DELETE SET NULL, constraint service_triggers_workspace_id_workflow_id_fkey FOREIGN KEY (workspace_id, workflow_id) REFERENCES public.workflows(workspace_id, workflow_id) ON DELETE CASCADE);
 create table public.trials (workspace_id uuid, trial_id uuid, workflow_id uuid, draft json, definition json, plan json, effects text, created_by uuid, created_at timestamp with time zone default now(), constraint trials_effects_check CHECK ((effects = ANY (ARRAY['live'::text, 'pinned'::text, 'mock'::text]))), constraint trials_workspace_id_not_null NOT NULL workspace_id, constraint trials_trial_id_not_null NOT NULL trial_id, constraint trials_workflow_id_not_null NOT NULL workflow_id, constraint trials_draft_not_null NOT NULL draft, constraint trials_definition_not_null NOT NULL definition, constraint trials_plan_not_null NOT NULL plan, constraint trials_effects_not_null NOT NULL effects, constraint trials_created_at_not_null NOT NULL created_at, constraint trials_pkey PRIMARY KEY (workspace_id, trial_id), constraint trials_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES public.workspaces(workspace_id) ON DELETE CASCADE, constraint trials_created_by_fkey FOREIGN KEY (created_by) REFERENCES public.users(user_id) ON DELETE SET NULL, constraint trials_workspace_id_workflow_id_fkey FOREIGN KEY (workspace_id, workflow_id) REFERENCES public.workflows(workspace_id, workflow_id) ON DELETE CASCADE);
 create table public.replays (workspace_id uuid, replay_id uuid, workflow_id uuid, version_id uuid, filter json, wanted integer, execution_ids uuid[], done integer default 0, same integer default 0, different integer default 0, unreplayable integer default 0, mocked integer default 0, usage json, candidate_usage json, duration_ms bigint default 0, candidate_duration_ms bigint default 0, status text default 'queued'::text, error json, requested_by uuid, created_at timestamp with time zone default now(), started_at timestamp with time zone, finished_at timestamp with time zone, epoch integer default 0, lease_until timestamp with time zone default now(), served_at timestamp with time zone default '-infinity'::timestamp with time zone, constraint replays_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'succeeded'::text, 'failed'::text, 'cancelled'::text]))), constraint replays_check CHECK (((finished_at IS NULL) = (status = ANY (ARRAY['queued'::text, 'running'::text])))), constraint replays_workspace_id_not_null NOT NULL workspace_id, constraint replays_replay_id_not_null NOT NULL replay_id, constraint replays_workflow_id_not_null NOT NULL workflow_id, constraint replays_version_id_not_null NOT NULL version_id, constraint replays_wanted_not_null NOT NULL wanted, constraint replays_execution_ids_not_null NOT NULL execution_ids, constraint replays_done_not_null NOT NULL done, constraint replays_same_not_null NOT NULL same, constraint replays_different_not_null NOT NULL different, constraint replays_unreplayable_not_null NOT NULL unreplayable, constraint replays_mocked_not_null NOT NULL mocked, constraint replays_duration_ms_not_null NOT NULL duration_ms, constraint replays_candidate_duration_ms_not_null NOT NULL candidate_duration_ms, constraint replays_status_not_null NOT NULL status, constraint replays_created_at_not_null NOT NULL created_at, constraint replays_epoch_not_null NOT NULL epoch, constraint replays_lease_until_not_null NOT NULL lease_until, constraint replays_served_at_not_null NOT NULL served_at, constraint replays_pkey PRIMARY KEY (workspace_id, replay_id), constraint replays_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES public.workspaces(workspace_id) ON DELETE CASCADE, constraint replays_requested_by_fkey FOREIGN KEY (requested_by) REFERENCES public.users(user_id) ON DELETE SET NULL, constraint replays_workspace_id_workflow_id_fkey FOREIGN KEY (workspace_id, workflow_id) REFERENCES public.workflows(workspace_id, workflow_id) ON DELETE CASCADE);
 create table public.replay_results (workspace_id uuid, replay_id uuid, "position" integer, execution_id uuid, outcome text, reason json, difference json, mocked json, constraint replay_results_outcome_check CHECK ((outcome = ANY (ARRAY['same'::text, 'different'::text, 'unreplayable'::text]))), constraint replay_results_workspace_id_not_null NOT NULL workspace_id, constraint replay_results_replay_id_not_null NOT NULL replay_id, constraint replay_results_position_not_null NOT NULL "position", constraint replay_results_execution_id_not_null NOT NULL execution_id, constraint replay_results_outcome_not_null NOT NULL outcome, constraint replay_results_mocked_not_null NOT NULL mocked, constraint replay_results_pkey PRIMARY KEY (workspace_id, replay_id, "position"), constraint replay_results_workspace_id_replay_id_fkey FOREIGN KEY (workspace_id, replay_id) REFERENCES public.replays(workspace_id, replay_id) ON DELETE CASCADE);
@@ -481,6 +481,13 @@ AS $function$
   select append_feed(app_user(), entry_type, entry_data);
 $function$
 ;
+CREATE OR REPLACE FUNCTION public.has_second_factor(person uuid)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public'
+RETURN ((EXISTS (SELECT FROM public.totp_factors WHERE ((totp_factors.user_id = has_second_factor.person) AND (totp_factors.confirmed_at IS NOT NULL)))) OR (EXISTS (SELECT FROM public.passkeys WHERE (passkeys.user_id = has_second_factor.person))) OR (EXISTS (SELECT FROM public.users WHERE ((users.user_id = has_second_factor.person) AND (users.kind = 'service_account'::text)))))
+;
 CREATE OR REPLACE FUNCTION public.read_feeds(recipients uuid[], positions bigint[], most integer)
  RETURNS TABLE(request bigint, last_seq bigint, seq bigint, type text, at timestamp with time zone, subject_id uuid, notification_id uuid, user_id uuid, workspace_id uuid, kind text, title text, body text, data jsonb, link text, read_at timestamp with time zone, created_at timestamp with time zone)
  LANGUAGE sql
@@ -515,8 +522,9 @@ BEGIN ATOMIC
            ORDER BY e_1.seq
           LIMIT read_feeds.most) e ON (true))
       LEFT JOIN public.notifications n ON (((n.notification_id = ((e.data ->> 'notification_id'::text))::uuid) AND (n.user_id = r.user_id) AND ((n.workspace_id IS NULL) OR (EXISTS ( SELECT
-            FROM public.memberships m
-           WHERE ((m.workspace_id = n.workspace_id) AND (m.user_id = r.user_id))))))))
+            FROM (public.memberships m
+              JOIN public.workspaces w ON ((w.workspace_id = m.workspace_id)))
+           WHERE ((m.workspace_id = n.workspace_id) AND (m.user_id = r.user_id) AND ((NOT w.require_second_factor) OR public.has_second_factor(r.user_id)))))))))
    WHERE (COALESCE(c.last_seq, (0)::bigint) <> r.after)
    ORDER BY r.request, e.seq;
 END
@@ -551,13 +559,6 @@ AS $function$
   with used as (delete from tickets where token_hash = token returning *)
   select kind, user_id, workspace_id, resource_id, credential_kind, credential_id from used where expires_at > now();
 $function$
-;
-CREATE OR REPLACE FUNCTION public.has_second_factor(person uuid)
- RETURNS boolean
- LANGUAGE sql
- STABLE SECURITY DEFINER
- SET search_path TO 'public'
-RETURN ((EXISTS (SELECT FROM public.totp_factors WHERE ((totp_factors.user_id = has_second_factor.person) AND (totp_factors.confirmed_at IS NOT NULL)))) OR (EXISTS (SELECT FROM public.passkeys WHERE (passkeys.user_id = has_second_factor.person))) OR (EXISTS (SELECT FROM public.users WHERE ((users.user_id = has_second_factor.person) AND (users.kind = 'service_account'::text)))))
 ;
 CREATE OR REPLACE FUNCTION public.tickets_hold(people uuid[], workspaces uuid[], credential_kinds text[], credentials uuid[])
  RETURNS SETOF boolean
@@ -4680,6 +4681,13 @@ declare
   one record;
 begin
   if workspace is distinct from app_workspace() then return; end if;
+  -- A later call in this transaction may settle the notices of everyone who was asked. All feeds are locked now, in one order, because the votes
+  -- of two people on two gates would deadlock otherwise. Notices are locked before feeds, as in all other writes.
+  perform from notifications n where n.workspace_id = workspace and n.matter = any (matters) and n.resolved_at is null
+    order by n.user_id, n.notification_id for update;
+  perform from feed_counters c
+    where c.user_id in (select n.user_id from notifications n where n.workspace_id = workspace and n.matter = any (matters) and n.resolved_at is null)
+    order by c.user_id for no key update;
   update reach_messages r set
       state = case when r.sent_ref is not null then 'due' else 'done' end,
       outcome = settle_matters.outcome, attempts = 0, next_at = now()
@@ -4810,10 +4818,11 @@ begin
   delete from oauth_clients c where c.client_id in (
     select o.client_id from oauth_clients o where o.created_at < now() - interval '1 day'
       and not exists (select from oauth_grants g where g.client_id = o.client_id) order by o.created_at limit 100);
-  if (select count(*) from (select from oauth_clients o
-      where not exists (select from oauth_grants g where g.client_id = o.client_id) limit most) unused) >= most then
-    return false;
-  end if;
+  delete from oauth_clients c where c.client_id in (
+    select l.client_id from oauth_clients l where l.client_id in (
+      select o.client_id from oauth_clients o where not exists (select from oauth_grants g where g.client_id = o.client_id)
+        order by o.created_at desc, o.client_id desc offset most - 1 limit 100)
+    for update skip locked);
   insert into oauth_clients (client_id, name, redirect_uris) values (id, title, uris);
   return true;
 end $function$

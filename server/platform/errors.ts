@@ -104,10 +104,19 @@ export const titleOf = (code: Code): string => codes[code][1]
 
 export type FieldError = { path: string; message: string }
 
-type More = { retryAfterS?: number; challenge?: string; allow?: string[]; cause?: unknown; report?: object }
+type More = {
+  title?: string
+  retryAfterS?: number
+  challenge?: string
+  allow?: string[]
+  cause?: unknown
+  report?: object
+}
 
 export class Problem extends Error {
   readonly code: Code
+  /** The title of the code, unless that would be wrong for this refusal. */
+  readonly title: string
   readonly errors: FieldError[] | undefined
   readonly retryAfterS: number | undefined
   /** With 401: how the caller can authenticate, if not with a bearer token. */
@@ -120,6 +129,7 @@ export class Problem extends Error {
   constructor(code: Code, detail: string, more: More & { errors?: FieldError[] } = {}) {
     super(detail, more.cause === undefined ? undefined : { cause: more.cause })
     this.code = code
+    this.title = more.title ?? titleOf(code)
     this.errors = more.errors
     this.retryAfterS = more.retryAfterS
     this.challenge = more.challenge
@@ -149,6 +159,9 @@ export const unknownReference = (...paths: string[]): Problem =>
   new Problem('unknown_reference', 'Name something that exists in your workspace.', {
     errors: paths.map((path) => ({ path, message: 'does not exist, or you may not see it' })),
   })
+
+/** The blob store does not answer. Its errors of the network look like those of the database, so they get their own type. */
+export class StoreUnavailable extends Error {}
 
 export const isProblem = (error: unknown, code?: Code): error is Problem =>
   error instanceof Problem && (code === undefined || error.code === code)

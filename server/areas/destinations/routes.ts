@@ -65,7 +65,6 @@ export const destinationRoutes = (parts: DestinationParts & TestParts): AnyRoute
         body: NewDestination,
         answer: CreatedDestination,
         status: 201,
-        idempotency: 'none',
         location: ({ destination_id }) => `/api/event-destinations/${destination_id}`,
         examples: { body: { url: 'https://example.com/heddle', event_types: ['execution.failed', 'approval.*'] } },
         run: (ctx: Context, input: Created) => createDestination(parts, ctx, input),
@@ -93,7 +92,6 @@ export const destinationRoutes = (parts: DestinationParts & TestParts): AnyRoute
         summary: 'Create a new signing secret; deliveries are also signed with the previous secret for a day',
         extension: true,
         answer: RotatedSecret,
-        idempotency: 'none',
         run: (ctx: Context, input: ById) => rotateDestinationSecret(parts, ctx, input),
       },
       testDestination: {

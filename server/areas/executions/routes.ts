@@ -145,7 +145,6 @@ const readRoutes = (executions: Executions): AnyRoute[] =>
         answer: IssuedTicket,
         status: 201,
         location: socketOf,
-        idempotency: 'none',
         run: executions.createTicket,
       },
       readExecutionBlob: {

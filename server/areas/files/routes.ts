@@ -55,7 +55,6 @@ export const fileRoutes = (parts: FileParts & { links: DownloadLinks; baseUrl():
         answer: FileLink,
         status: 201,
         location: ({ url }) => new URL(url as string).pathname,
-        idempotency: 'none',
         run: (ctx, input) => linkToFile(parts, ctx, input),
       },
       downloadByLink: {

@@ -150,7 +150,6 @@ export const jobRoutes = (jobs: Jobs): AnyRoute[] =>
         answer: IssuedTicket,
         status: 201,
         location: socketOf,
-        idempotency: 'none',
         run: jobs.issueBatchTicket,
       },
     },

@@ -76,6 +76,28 @@ describe('the live feed of notifications', () => {
     live.socket.terminate()
   })
 
+  test('leaves out a workspace that requires a second factor which the person does not have', async () => {
+    const { owner, member, workspace } = await makeWorld(service())
+    const own = await makeWorkspace(service(), member)
+    const scope = { workspaceId: workspace.uuid, userId: owner.uuid }
+    const notice = { workspaceId: workspace.uuid, kind: 'a.b', body: 'Confidential', to: [member.uuid] }
+    const deliver = (title: string) => service().db.tenant(scope, (tx) => deliverEvent(tx, { ...notice, title }))
+    await deliver('Before')
+    const { items } = (await member.call('GET', '/api/notifications', { workspace: own.id })).body
+    expect(items).toMatchObject([{ title: 'Before' }])
+    await service().sql('update workspaces set require_second_factor = true where workspace_id = $1', [workspace.uuid])
+    expect((await member.call('GET', '/api/notifications', { workspace: own.id })).body.items).toEqual([])
+    const path = `/api/notifications/${items[0].notification_id}`
+    expect((await member.call('GET', path, { workspace: own.id })).status).toBe(404)
+    const { ticket, url } = await ticketFor(member, own.id)
+    const live = openSocket(url, ticket)
+    expect(await live.frame(({ type }) => type === 'snapshot')).toMatchObject({ data: { unread: 0, items: [] } })
+    await deliver('After')
+    const { data } = await live.frame(({ type }) => type === 'notification.created')
+    expect(data).toEqual({ notification_id: expect.stringMatching(/^ntf_/) })
+    live.socket.terminate()
+  })
+
   test('resumes after a sequence number without a snapshot, and reports pruned entries as a gap', async () => {
     const person = await somebody()
     for (const title of ['one', 'two', 'three']) await note(person, title)

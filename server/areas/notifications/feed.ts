@@ -8,7 +8,7 @@ import { readFeedState } from './store.ts'
 
 // The feed of one person, from all their workspaces: notification.created, .updated and .deleted. A frame shows the
 // notification as it is when the frame is sent. If the notification is deleted, or belongs to a workspace that the
-// person has left, the frame contains only the id.
+// person has left or that requires a second factor which the person does not have, the frame contains only the id.
 
 const NEWEST_IN_SNAPSHOT = 20
 

@@ -4,12 +4,14 @@ import { type ListInput, readList } from '#platform/http/list'
 import { type Notification, notificationList } from './schema.ts'
 
 // A person's own notifications, from all their workspaces. Notifications of a workspace that the person has left are
-// not shown. For a key that is bound to one workspace, row security limits the list to that workspace.
+// not shown, and neither are those of a workspace that requires a second factor which the person does not have. For a
+// key that is bound to one workspace, row security limits the list to that workspace.
 
 const columns = `notification_id, user_id, workspace_id, kind, title, body, data, link, read_at is not null as read, read_at,
   created_at`
 
-const own = `user_id = $1 and (workspace_id is null or workspace_id in (select workspace_id from memberships where user_id = $1))`
+const own = `user_id = $1 and (workspace_id is null
+  or workspace_id in (select m.workspace_id from memberships m where m.user_id = $1 and factor_satisfied(m.workspace_id)))`
 
 export const findNotification = (tx: Tx, userId: string, notificationId: string): Promise<Notification | undefined> =>
   tx.maybe<Notification>(`select ${columns} from notifications where ${own} and notification_id = $2`, [

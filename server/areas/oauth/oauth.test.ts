@@ -311,7 +311,7 @@ describe('a registration', () => {
     expect(body.client_name).toBe(`Safe${'x'.repeat(96)}`)
   })
 
-  test('that no person has used is deleted after a day, and the number of unused registrations is limited', async () => {
+  test('that no person has used is deleted after a day', async () => {
     const { request } = await asked()
     const own = fromWire('oac', request.client_id)!
     const used = await authorized()
@@ -321,11 +321,24 @@ describe('a registration', () => {
     await asked()
     const left = await service().sql(`select client_id from oauth_clients where created_at < now() - interval '1 day'`)
     expect(left).toEqual([{ client_id: fromWire('oac', used.kept.client!.client_id) }])
+  })
+
+  test('is accepted when the limit of unused registrations is reached: the oldest of them is deleted', async () => {
+    const used = fromWire('oac', (await authorized()).kept.client!.client_id)
+    await service().sql(`update oauth_clients set created_at = now() - interval '2 hours' where client_id = $1`, [used])
     await service().sql(
-      `insert into oauth_clients (client_id, name, redirect_uris) select uuidv7(), 'x', '{}' from generate_series(1, 10000)`,
+      `insert into oauth_clients (client_id, name, redirect_uris, created_at)
+       select uuidv7(), 'x' || n, '{}', now() - interval '1 hour' + n * interval '1 ms' from generate_series(1, 10000) n`,
     )
-    const refused = await service().call('POST', '/oauth/register', { body: { redirect_uris: [CALLBACK] } })
-    expect([refused.status, refused.body.error]).toEqual([503, 'temporarily_unavailable'])
+    const { request } = await asked()
+    const kept = async (where: string, value: unknown) =>
+      (await service().sql(`select from oauth_clients where ${where} = $1`, [value])).length
+    expect([await kept('name', 'x1'), await kept('name', 'x10000')]).toEqual([0, 1])
+    expect([await kept('client_id', used), await kept('client_id', fromWire('oac', request.client_id))]).toEqual([1, 1])
+    const [unused] = await service().sql<{ n: number }>(
+      `select count(*)::integer as n from oauth_clients c where not exists (select from oauth_grants g where g.client_id = c.client_id)`,
+    )
+    expect(unused!.n).toBe(10_000)
     await service().sql(`delete from oauth_clients where redirect_uris = '{}'`)
   })
 })

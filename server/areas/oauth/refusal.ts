@@ -10,7 +10,6 @@ export type RefusalCode =
   | 'invalid_target'
   | 'invalid_redirect_uri'
   | 'invalid_client_metadata'
-  | 'temporarily_unavailable'
 
 export class OAuthRefusal extends Error {
   readonly code: RefusalCode
@@ -24,10 +23,7 @@ export const refuse = (code: RefusalCode, message: string): never => {
   throw new OAuthRefusal(code, message)
 }
 
-const statusOf = (code: RefusalCode): number => {
-  if (code === 'invalid_client') return 401
-  return code === 'temporarily_unavailable' ? 503 : 400
-}
+const statusOf = (code: RefusalCode): number => (code === 'invalid_client' ? 401 : 400)
 
 const headers = { 'content-type': 'application/json', 'cache-control': 'no-store', pragma: 'no-cache' }
 

@@ -11,7 +11,10 @@ import * as store from './store.ts'
 // Programs register themselves (RFC 7591). A registration grants no access: its content is shown to the person who
 // decides.
 
-/** The maximum number of registered programs that no person has allowed yet. */
+/**
+ * The maximum number of registered programs that no person has allowed yet. Anybody can register programs, so a newcomer
+ * is never refused: the oldest make room.
+ */
 const MAX_UNUSED = 10_000
 const MAX_NAME = 100
 
@@ -39,10 +42,7 @@ export async function registerClient(ctx: Context, body: Buffer): Promise<object
   if (!redirect_uris.every(isAllowedRedirect))
     refuse('invalid_redirect_uri', 'redirect_uris are https, http on localhost, or the scheme of a program')
   const client = { client_id: newId(), name: shownName(client_name), redirect_uris }
-  const registered = await ctx.db.tenant({ workspaceId: null, userId: null }, (tx) =>
-    store.insertClient(tx, client, MAX_UNUSED),
-  )
-  if (!registered) refuse('temporarily_unavailable', 'too many programs have registered; try again tomorrow')
+  await ctx.db.tenant({ workspaceId: null, userId: null }, (tx) => store.insertClient(tx, client, MAX_UNUSED))
   return {
     client_id: toWire('oac', client.client_id),
     client_id_issued_at: Math.floor(Date.now() / 1000),

@@ -69,11 +69,11 @@ const programRoutes = (): AnyRoute[] =>
       registerOAuthClient: {
         summary: 'Register a program that wants to call /mcp (RFC 7591)',
         description:
-          'JSON with `redirect_uris` (https, http on localhost, or the scheme of a program on the device) and `client_name`. The response contains `client_id`; there is no secret. Errors are `{error, error_description}`. A registration that no person has allowed is deleted after a day.',
+          'JSON with `redirect_uris` (https, http on localhost, or the scheme of a program on the device) and `client_name`. The response contains `client_id`; there is no secret. Errors are `{error, error_description}`. A registration that no person has allowed is deleted after a day, or earlier if 10,000 newer ones have not been allowed either.',
         extension: true,
         bodyKind: 'any',
         consumes: ['application/json'],
-        described: { json: ClientMetadata, answers: { 201: RegisteredClient, 400: OAuthError, 503: OAuthError } },
+        described: { json: ClientMetadata, answers: { 201: RegisteredClient, 400: OAuthError } },
         produces: ['application/json'],
         transaction: false,
         idempotency: 'none',

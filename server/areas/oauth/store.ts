@@ -4,15 +4,9 @@ import { grantList, type OAuthGrant } from './schema.ts'
 
 export type Client = { client_id: string; name: string; redirect_uris: string[] }
 
-export const insertClient = async (tx: Tx, client: Client, most: number): Promise<boolean> =>
-  (
-    await tx.row<{ registered: boolean }>('select register_oauth_client($1, $2, $3, $4) as registered', [
-      client.client_id,
-      client.name,
-      client.redirect_uris,
-      most,
-    ])
-  ).registered
+/** Stores a program. If `most` programs are unused, the oldest of them are deleted. */
+export const insertClient = (tx: Tx, client: Client, most: number): Promise<unknown> =>
+  tx.row('select register_oauth_client($1, $2, $3, $4)', [client.client_id, client.name, client.redirect_uris, most])
 
 export const findClient = (tx: Tx, clientId: string): Promise<Client | undefined> =>
   tx.maybe<Client>('select * from find_oauth_client($1)', [clientId])

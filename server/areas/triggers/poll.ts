@@ -21,9 +21,10 @@ import {
   type Due,
   type Item,
   inputError,
+  leftOutReport,
   Overtaken,
-  QueueFull,
   sortOut,
+  splitLeftOut,
   startOf,
   tellsOfSkipped,
   type Within,
@@ -39,7 +40,9 @@ const FEW = 100
 const MANY = 2_000
 const MAX_STARTS = 100
 const NOT_NOW_S = 60
-const MAX_PIECE_ITEMS = 1_000
+const MAX_PIECE_STARTS = 1_000
+/** The items that are left are stored again with every thousand that start. Of more items, the first are accepted. */
+const MAX_PIECE_ITEMS = 10_000
 
 export type PollParts = {
   db: Database
@@ -125,62 +128,65 @@ async function listItems({ parts, due, row, signal, service, trigger }: Look): P
 }
 
 async function startFresh(look: Look, items: readonly Json[], within: Within): Promise<void> {
-  const { parts, due, row, trigger } = look
-  const workspaceId = due.workspace_id
+  const { row, trigger } = look
   // The first poll only records the existing items.
   const fresh = row.seen === null ? [] : freshOf(trigger, items, row.seen)
   // An item that does not fit the workflow does not block the others. It stays new until the workflow accepts it.
   const unfit = new Map(fresh.map((one) => [one.key, inputError(look, one)]))
   const fitting = fresh.filter(({ key }) => unfit.get(key) === null)
-  const wanted = fitting.slice(0, MAX_STARTS)
-  let error: string | null = null
-  let allowed = 0
-  while (allowed < wanted.length && error === null) {
-    error = await reasonAgainst(parts.quota, workspaceId)
-    if (error === null) allowed += 1
-  }
-  let started = 0
-  try {
-    await within(async (tx) => {
-      let executionId: string | null = null
-      for (const one of wanted.slice(0, allowed)) {
-        const id = newId()
-        const outcome = await enqueue(tx, startOf(look, id, one))
-        if (outcome !== 'accepted') {
-          error = 'Too many executions are queued.'
-          break
-        }
-        executionId = id
-        started += 1
-      }
-      const later = fitting.slice(started)
-      const refused = fresh.filter(({ key }) => unfit.get(key) !== null)
-      const left = new Set([...later, ...refused].map(({ key }) => key))
-      const settled = await store.settleTrigger(tx, workspaceId, due.trigger_id, {
-        epoch: row.epoch,
-        seen: seenAfter(trigger, items, row.seen ?? [], left),
-        inS: later.length > 0 && error === null ? 0 : row.every_s,
-        executionId,
-        error: error ?? unfit.get(refused[0]?.key ?? '') ?? null,
-      })
-      // Another process has polled since, or the trigger was deleted, so the starts are rolled back.
-      if (settled === 0) throw new Overtaken()
-    })
-  } catch (problem) {
-    started = 0
-    if (!(problem instanceof Overtaken)) throw problem
-  } finally {
-    for (let unused = started; unused < allowed; unused += 1) parts.quota.giveBack(workspaceId)
-  }
+  const refused = fresh.filter(({ key }) => unfit.get(key) !== null)
+  await startFirst(look, fitting.slice(0, MAX_STARTS), within, (started, error) => {
+    const later = fitting.slice(started)
+    const left = new Set([...later, ...refused].map(({ key }) => key))
+    return {
+      seen: seenAfter(trigger, items, row.seen ?? [], left),
+      inS: later.length > 0 && error === null ? 0 : row.every_s,
+      error: error ?? unfit.get(refused[0]?.key ?? '') ?? null,
+    }
+  })
 }
 
 /**
- * The trigger of a piece determines itself what is new, with the state that it stored before. The state and the starts
- * are one transaction: if the plan or the queue does not admit all items, none is started, and the next poll returns the
- * same items. An item that does not fit the workflow is skipped: the piece will not return it again.
+ * The trigger of a piece determines itself what is new, with the state that it stored before, and returns each item only
+ * once. Items that are not started yet are stored with that state; the piece is asked again when they have started. An
+ * item that does not fit the workflow is skipped. Both that and items beyond the maximum are reported until the piece
+ * returns new items.
  */
 async function pollPiece(taken: Taken, service: Service, trigger: PieceTrigger, within: Within): Promise<void> {
-  const { parts, due, row, signal } = taken
+  const { row } = taken
+  const continues = row.unstarted.length > 0
+  const { items, remembered, leftOut } = continues
+    ? { items: row.unstarted, remembered: row.store, leftOut: null }
+    : await askForItems(taken, service, trigger)
+  const { fitting, skipped } = sortOut(
+    taken,
+    items.slice(0, MAX_PIECE_STARTS).map((item) => ({ item })),
+  )
+  const before = splitLeftOut(continues || items.length === 0 ? row.last_error : null)
+  const skippedBefore = tellsOfSkipped(before.rest) ? before.rest : null
+  await startFirst(taken, fitting, within, (started, error) => {
+    const unstarted = [...fitting.slice(started).map(({ item }) => item), ...items.slice(MAX_PIECE_STARTS)]
+    return {
+      seen: continues ? null : [],
+      inS: unstarted.length > 0 && error === null ? 0 : row.every_s,
+      error: joinReports(leftOut ?? before.leftOut, error ?? skipped ?? skippedBefore),
+      store: remembered,
+      unstarted,
+    }
+  })
+}
+
+const joinReports = (...reports: (string | null)[]): string | null =>
+  reports
+    .filter((report) => report !== null)
+    .join(' ')
+    .slice(0, 1_000) || null
+
+async function askForItems(
+  { parts, due, row, signal }: Taken,
+  service: Service,
+  trigger: PieceTrigger,
+): Promise<{ items: Json[]; remembered: JsonObject; leftOut: string | null }> {
   const workspaceId = due.workspace_id
   const credential =
     row.credential_id === null
@@ -196,52 +202,54 @@ async function pollPiece(taken: Taken, service: Service, trigger: PieceTrigger, 
     credentialKey: row.credential_id ?? undefined,
     signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_WITHIN)]),
   })
-  const items = isFirst || !Array.isArray(output) ? [] : output
+  const returned: Json[] = isFirst || !Array.isArray(output) ? [] : output
+  const beyond = returned.length - MAX_PIECE_ITEMS
   const kept = Object.entries({ ...row.store, ...written }).filter(([, value]) => value !== null)
-  if (items.length > MAX_PIECE_ITEMS)
-    throw new NodeFailure('result_too_large', `The piece returned more than ${MAX_PIECE_ITEMS} items.`)
-  const { fitting, skipped } = sortOut(
-    taken,
-    items.map((item) => ({ item })),
-  )
-  const report = items.length === 0 && tellsOfSkipped(row.last_error) ? row.last_error : skipped
-  await startAll(taken, { items: fitting, report, remembered: Object.fromEntries(kept) }, within)
+  return {
+    items: returned.slice(0, MAX_PIECE_ITEMS),
+    remembered: Object.fromEntries(kept),
+    leftOut: beyond > 0 ? leftOutReport(returned.length, beyond) : null,
+  }
 }
 
-async function startAll(
+/**
+ * Starts executions for these items in order, until the plan or the queue refuses one. `settle` returns what the trigger
+ * stores in the same transaction.
+ */
+async function startFirst(
   taken: Taken,
-  { items, report, remembered }: { items: readonly Item[]; report: string | null; remembered: JsonObject },
+  wanted: readonly Item[],
   within: Within,
+  settle: (started: number, error: string | null) => Omit<store.Settled, 'epoch' | 'executionId'>,
 ): Promise<void> {
   const { parts, due, row } = taken
   const workspaceId = due.workspace_id
+  let error: string | null = null
   let allowed = 0
-  let refused: string | null = null
-  while (refused === null && allowed < items.length) {
-    refused = await reasonAgainst(parts.quota, workspaceId)
-    if (refused === null) allowed += 1
+  while (allowed < wanted.length && error === null) {
+    error = await reasonAgainst(parts.quota, workspaceId)
+    if (error === null) allowed += 1
   }
   let started = 0
   try {
     await within(async (tx) => {
       let executionId: string | null = null
-      for (const item of refused === null ? items : []) {
-        executionId = newId()
-        if ((await enqueue(tx, startOf(taken, executionId, item))) !== 'accepted') throw new QueueFull()
+      for (const one of wanted.slice(0, allowed)) {
+        const id = newId()
+        const outcome = await enqueue(tx, startOf(taken, id, one))
+        if (outcome !== 'accepted') {
+          error = 'Too many executions are queued.'
+          break
+        }
+        executionId = id
+        started += 1
       }
-      const settled = await store.settleTrigger(tx, workspaceId, due.trigger_id, {
-        epoch: row.epoch,
-        seen: refused === null ? [] : null,
-        inS: row.every_s,
-        executionId,
-        error: refused ?? report,
-        ...(refused === null && { store: remembered }),
-      })
-      if (settled === 0) throw new Overtaken()
+      const settled = { ...settle(started, error), epoch: row.epoch, executionId }
+      // Another process has polled since, or the trigger was deleted, so the starts are rolled back.
+      if ((await store.settleTrigger(tx, workspaceId, due.trigger_id, settled)) === 0) throw new Overtaken()
     })
-    if (refused === null) started = items.length
   } catch (problem) {
-    if (problem instanceof QueueFull) throw new NodeFailure('queue_full', 'Too many executions are queued.')
+    started = 0
     if (!(problem instanceof Overtaken)) throw problem
   } finally {
     for (let unused = started; unused < allowed; unused += 1) parts.quota.giveBack(workspaceId)

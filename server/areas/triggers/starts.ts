@@ -53,6 +53,18 @@ const SKIPPED = ' new items started nothing. The input does not fit the workflow
 /** Whether this report tells of items that started nothing. A poll without new items does not withdraw it. */
 export const tellsOfSkipped = (report: string | null): boolean => report?.includes(SKIPPED) ?? false
 
+const LEFT_OUT = /^The piece returned \d+ items at once\. The last \d+ were left out\./
+
+/** Reports that a piece returned more items than one poll accepts. The piece does not return the others again. */
+export const leftOutReport = (returned: number, leftOut: number): string =>
+  `The piece returned ${returned} items at once. The last ${leftOut} were left out.`
+
+/** Separates the report of items that were left out from the rest of `last_error`. */
+export function splitLeftOut(error: string | null): { leftOut: string | null; rest: string | null } {
+  const leftOut = error?.match(LEFT_OUT)?.[0] ?? null
+  return { leftOut, rest: error?.slice(leftOut?.length ?? 0).trim() || null }
+}
+
 export const startOf = (claim: Claim, executionId: string, one: Item) => {
   const { due, row } = claim
   const id = toWire('trg', due.trigger_id)

@@ -88,7 +88,7 @@ export const switchTrigger = (
     `update service_triggers set enabled = $4, last_error = null, renewal_error = null,
        epoch = case kind when 'polling' then epoch + 1 else epoch end,
        seen = case kind when 'polling' then null else seen end,
-       store = case kind when 'polling' then '{}' else store end,
+       store = case kind when 'polling' then '{}' else store end, unstarted = '[]',
        next_poll_at = case when kind = 'webhook' and busy_until > now() then next_poll_at else now() end
      where workspace_id = $1 and workflow_id = $2 and trigger_id = $3 and enabled <> $4 returning ${columns}`,
     [workspaceId, workflowId, triggerId, enabled],
@@ -113,6 +113,8 @@ export type Claimed = {
   every_s: number
   seen: string[] | null
   store: JsonObject
+  /** Items that a piece has returned and that have not started yet. */
+  unstarted: Json[]
   epoch: string
   registered: boolean
   unconfirmed: boolean
@@ -167,7 +169,7 @@ export const claimTrigger = (
          busy_until = now() + make_interval(secs => $3)
        where workspace_id = $1 and trigger_id = $2 and next_poll_at <= now()
          and (enabled or registered or hook_generation > hook_confirmed) returning *)
-     select t.workflow_id, t.service, t.trigger, t.args, t.credential_id, t.every_s, t.seen, t.store, t.epoch::text as epoch, t.registered, t.created_by,
+     select t.workflow_id, t.service, t.trigger, t.args, t.credential_id, t.every_s, t.seen, t.store, t.unstarted, t.epoch::text as epoch, t.registered, t.created_by,
        t.hook_generation > t.hook_confirmed as unconfirmed, t.hook_confirmed::text as confirmed, t.hook_exchanges,
        coalesce(t.expires_at <= now(), false) as expired, coalesce(t.renew_at <= now(), false) as renew_due,
        v.version_id, v.definition -> 'inputs' as inputs, w.settings, w.activation_required, t.last_error, t.enabled,
@@ -185,32 +187,28 @@ export const releaseTrigger = (tx: Tx, workspaceId: string, triggerId: string, e
     [workspaceId, triggerId, epoch],
   )
 
+export type Settled = {
+  epoch: string
+  seen: string[] | null
+  inS: number
+  executionId: string | null
+  error: string | null
+  store?: JsonObject
+  unstarted?: Json[]
+}
+
 /** Returns 0 if another process has claimed the trigger since. Then the transaction must be rolled back. */
 export const settleTrigger = (
   tx: Tx,
   workspaceId: string,
   triggerId: string,
-  {
-    epoch,
-    seen,
-    inS,
-    executionId,
-    error,
-    store,
-  }: {
-    epoch: string
-    seen: string[] | null
-    inS: number
-    executionId: string | null
-    error: string | null
-    store?: JsonObject
-  },
+  { epoch, seen, inS, executionId, error, store, unstarted }: Settled,
 ): Promise<number> =>
   tx.count(
     `update service_triggers set seen = coalesce($4::jsonb, seen), next_poll_at = now() + make_interval(secs => $5),
        last_polled_at = case when $4::jsonb is null then last_polled_at else now() end,
        last_execution_id = coalesce($6, last_execution_id), last_error = $7,
-       store = coalesce($8::jsonb, store), busy_until = null
+       store = coalesce($8::jsonb, store), unstarted = coalesce($9::jsonb, unstarted), busy_until = null
      where workspace_id = $1 and trigger_id = $2 and epoch = $3::bigint`,
     [
       workspaceId,
@@ -221,5 +219,6 @@ export const settleTrigger = (
       executionId,
       error,
       store ? JSON.stringify(store) : null,
+      unstarted ? JSON.stringify(unstarted) : null,
     ],
   )

@@ -70,7 +70,7 @@ describe('a webhook token', () => {
 
   test('of kind url accepts parameters that a sender adds', async () => {
     const { path } = await makeToken({ auth: { kind: 'url' } })
-    expect((await service().call('POST', `${path}?utm=1&utm=2&wait_s=no`, { body: {} })).status).toBe(202)
+    expect((await service().call('POST', `${path}?utm=1&utm=2&wait_s=no&cursor=no`, { body: {} })).status).toBe(202)
   })
 
   test('of kind basic has a name and a password, which is shown once', async () => {

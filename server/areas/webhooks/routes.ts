@@ -57,7 +57,7 @@ export const webhookRoutes = (webhooks: Webhooks, parts: InboundParts): AnyRoute
         summary: 'Start the workflow with the body as its input',
         description:
           'A JSON object is the input as it is; other content arrives as `{body, content_type}`. Answers 202 once the execution is durable, or with `?wait_s=` 200 and its simplified status if it ends in time.',
-        query: waitQuery,
+        query: waitQuery.loose(),
         bodyKind: 'any',
         answer: TriggeredOrEnded,
         status: 202,

@@ -114,6 +114,37 @@ describe('webhooks', () => {
     await until(async () => (await trigger(hook)).status === 401, 'the deletion to be noticed')
   })
 
+  test('accept parameters that a sender adds, which change nothing', async () => {
+    const { workflow } = await makeHook()
+    const added = `utm=1&utm=2&cursor=no&workflow_id=${workflow}&body=no`
+    expect((await trigger(await makeHook(), { body: { a: 1 } }, `?wait_s=60&${added}`)).body.results).toEqual({ a: 1 })
+    const wrong = await trigger(await makeHook(), { body: {} }, `?wait_s=no&${added}`)
+    expect(wrong.body).toMatchObject({ status: 422, errors: [{ path: '/wait_s' }] })
+  })
+
+  test('use the version that was just activated, and start nothing right after a pause', async () => {
+    const hook = await makeHook()
+    const at = `/api/workflows/${hook.workflow}`
+    const call = async (method: string, path: string, body: unknown = {}) => {
+      const answer = await world.owner.call(method, path, { body })
+      expect(answer.status, answer.text).toBeLessThan(300)
+      return answer.body
+    }
+    const run = async () => (await trigger(hook, { body: {} }, '?wait_s=60')).body
+    expect((await run()).results).toEqual({})
+    const [first] = (await world.owner.call('GET', `${at}/versions`)).body.items
+    await call('POST', `${at}/versions`, { definition: { nodes: [], edges: [], output: 'new' }, activate: true })
+    expect((await run()).results).toBe('new')
+    await call('POST', `${at}/versions/${first.version_id}/activate`)
+    expect((await run()).results).toEqual({})
+    await call('POST', `${at}/pause`)
+    const { execution_id } = (await trigger(hook, { body: {} })).body
+    const path = `${at}/executions?limit=1`
+    expect((await world.owner.call('GET', path)).body.items).toMatchObject([{ execution_id, status: 'waiting' }])
+    await call('POST', `${at}/resume`)
+    expect((await run()).results).toEqual({})
+  })
+
   test('start nothing if the token is disabled or deleted while a slow caller is still sending', async () => {
     const begin = (hook: Hook) => {
       const call = request(`${service().base}/api/webhooks/workflow/${hook.workflow}/trigger`, {

@@ -75,6 +75,7 @@ const definitionRoutes = ({ workflows, portable, registry, palette }: WorkflowPa
         summary: 'Create a workflow; a definition becomes version 1, active',
         body: NewWorkflow,
         answer: WorkflowMade,
+        besides: 'warnings',
         status: 201,
         location: ({ workflow_id }) => `/api/workflows/${workflow_id}`,
         examples: { body: example },

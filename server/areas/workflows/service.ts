@@ -1,6 +1,5 @@
 import type { z } from 'zod'
 import { checkShares, replaceShares } from '#areas/teams/shares'
-import { hintFlow } from '#engine/flow/decider'
 import { type FindAccessLevel, requireAccessLevel } from '#platform/access/check'
 import type { AccessLevel } from '#platform/access/rules'
 import { recordAudit } from '#platform/audit'
@@ -185,7 +184,7 @@ export async function updateWorkflow(
   await checkShares(ctx.tx, workspaceId, teams)
   await checkSettings(deps, ctx, patch.settings, present)
   await store.updateWorkflow(ctx.tx, workspaceId, workflow_id, patch)
-  if (patch.settings !== undefined) hintFlow(ctx.tx, workspaceId, workflow_id)
+  if (patch.settings !== undefined) store.hintSettings(ctx.tx, workspaceId, workflow_id)
   if (owner_id !== undefined && owner_id !== owner) await offerTo(ctx, { workflow_id, user_id: owner_id }, '/owner_id')
   if (wanted) await store.replaceMembers(ctx.tx, workspaceId, workflow_id, wanted)
   if (teams !== undefined) await replaceShares(ctx.tx, workspaceId, 'workflow_id', workflow_id, teams ?? [])

@@ -3,6 +3,7 @@ import { hintFlow } from '#engine/flow/decider'
 import type { FlowSettings } from '#engine/flow/rules'
 import { nudge } from '#engine/nudges'
 import type { Json } from '#model/definition'
+import { TOKENS_CHANGED } from '#platform/auth/tokens'
 import type { Tx } from '#platform/db/pool'
 import { type ListInput, readList } from '#platform/http/list'
 import type { ActivationRule } from './activation.ts'
@@ -121,6 +122,12 @@ export const updateWorkflow = (
     ],
   )
 
+/** Webhook tokens are cached with the settings and the active version of their workflow. */
+export function hintSettings(tx: Tx, workspaceId: string, workflowId: string): void {
+  hintFlow(tx, workspaceId, workflowId)
+  tx.hint(TOKENS_CHANGED, workflowId)
+}
+
 /** A workflow that is already paused keeps the time of its pause. */
 export async function setPaused(tx: Tx, workspaceId: string, workflowId: string, isPaused: boolean): Promise<void> {
   await tx.count(
@@ -129,7 +136,7 @@ export async function setPaused(tx: Tx, workspaceId: string, workflowId: string,
      where workspace_id = $1 and workflow_id = $2 and deleted_at is null and (settings ? 'paused_at') <> $3`,
     [workspaceId, workflowId, isPaused],
   )
-  hintFlow(tx, workspaceId, workflowId)
+  hintSettings(tx, workspaceId, workflowId)
 }
 
 /** Returns the positions of people who are not in the workspace. */
@@ -296,4 +303,5 @@ export async function activateVersion(
      where workspace_id = $1 and workflow_id = $2 and version_id = $3`,
     [workspaceId, workflowId, versionId, userId],
   )
+  tx.hint(TOKENS_CHANGED, workflowId)
 }

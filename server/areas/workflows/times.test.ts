@@ -34,6 +34,30 @@ describe('the next times', () => {
       times: ['2026-10-25T00:30Z', '2026-10-26T01:30Z'],
     },
     {
+      what: 'two times of day, one in a skipped hour: the first minute after it',
+      of: { cron: '30 2,14 * * *', timezone: 'Europe/Amsterdam' },
+      after: '2026-03-28T14:00:00Z',
+      times: ['2026-03-29T01:00Z', '2026-03-29T12:30Z'],
+    },
+    {
+      what: 'several times in a repeated hour: each only once, also if asked during the repetition',
+      of: { cron: '15-45/30 2 * * *', timezone: 'Europe/Amsterdam' },
+      after: '2026-10-25T00:15:00Z',
+      times: ['2026-10-25T00:45Z', '2026-10-26T01:15Z'],
+    },
+    {
+      what: 'a time in a repeated hour, asked during the repetition: the next day',
+      of: { cron: '15,45 2 * * *', timezone: 'Europe/Amsterdam' },
+      after: '2026-10-25T01:20:00Z',
+      times: ['2026-10-26T01:15Z', '2026-10-26T01:45Z'],
+    },
+    {
+      what: 'every hour: also in both of the repeated hours',
+      of: { cron: '30 * * * *', timezone: 'Europe/Amsterdam' },
+      after: '2026-10-25T00:00:00Z',
+      times: ['2026-10-25T00:30Z', '2026-10-25T01:30Z'],
+    },
+    {
       what: 'the same time of day before and after a clock change',
       of: { cron: '0 9 * * *', timezone: 'Europe/Amsterdam' },
       after: '2026-03-27T12:00:00Z',

@@ -12,12 +12,61 @@ export type Plan = {
   anchor: Date
 }
 
+/** Clocks are changed by at most two hours. */
+const LONGEST_CHANGE = 3 * 3600 * SECOND
+
+const clocks = new Map<string, Intl.DateTimeFormat>()
+
+/** Checks whether the clocks of a zone differ between two moments. */
+function differ(timezone: string, one: number, other: number): boolean {
+  let clock = clocks.get(timezone)
+  if (clock === undefined) {
+    clock = new Intl.DateTimeFormat('en', { timeZone: timezone, timeZoneName: 'longOffset', hour: 'numeric' })
+    clocks.set(timezone, clock)
+  }
+  const offset = (time: number): string | undefined =>
+    clock.formatToParts(time).find(({ type }) => type === 'timeZoneName')?.value
+  return offset(one) !== offset(other)
+}
+
+/** Returns the numbers of a field such as `0,30` or `8-18/2`. Undefined if it is not a list of numbers and ranges. */
+function numbersOf(field: string): number[] | undefined {
+  const numbers: number[] = []
+  for (const part of field.split(',')) {
+    const [, from, to, step] = /^(\d+)(?:-(\d+)(?:\/(\d+))?)?$/.exec(part) ?? []
+    if (from === undefined) return undefined
+    for (let n = Number(from); n <= Number(to ?? from); n += Number(step ?? 1)) numbers.push(n)
+  }
+  return numbers
+}
+
+/** The most times of day for which a pattern is split, because the next of each is computed. */
+const MAX_TIMES = 24
+
+/** Splits a pattern whose hours and minutes are numbers into one pattern for each time of the day. */
+function timesOfDay(cron: string): string[] {
+  const [minute = '', hour = '', ...days] = cron.trim().split(/\s+/)
+  const minutes = numbersOf(minute)
+  const hours = numbersOf(hour)
+  if (minutes === undefined || hours === undefined || minutes.length * hours.length > MAX_TIMES) return [cron]
+  return hours.flatMap((h) => minutes.map((m) => [m, h, ...days].join(' ')))
+}
+
 /**
- * Returns the next time of a pattern after `after`, or null if there is none. In the hour that daylight saving skips,
- * the pattern fires at the first minute that exists; in the hour that is repeated, once.
+ * Returns the next time of a pattern after `after`, or null if there is none. A time in the hour that daylight saving
+ * skips fires at the first minute that exists; a time in the hour that is repeated fires once. The library does this
+ * only for patterns with a single time, so others are split where the clocks have changed. A pattern with `*` in its
+ * hours or minutes, or with many times, fires whenever the clock shows a matching time.
  */
 export function nextRun(cron: string, timezone: string, after: Date): Date | null {
-  return new Cron(cron, { timezone, mode: '5-part' }).nextRun(after)
+  const nextOf = (pattern: string): Date | null => new Cron(pattern, { timezone, mode: '5-part' }).nextRun(after)
+  const next = nextOf(cron)
+  const from = Math.min(after.getTime(), (next?.getTime() ?? 0) - LONGEST_CHANGE)
+  if (next === null || !differ(timezone, from, next.getTime())) return next
+  const found = timesOfDay(cron)
+    .map(nextOf)
+    .filter((time) => time !== null)
+  return new Date(Math.min(...found.map((time) => time.getTime())))
 }
 
 /** Returns the first time after `after`, or null if there is none. */

@@ -1,4 +1,5 @@
 import { recordAudit } from '#platform/audit'
+import { TOKENS_CHANGED } from '#platform/auth/tokens'
 import type { Tx } from '#platform/db/pool'
 import { invalid, problem, unknownReference } from '#platform/errors'
 import { deliverEvent } from '#platform/events'
@@ -90,6 +91,7 @@ export async function acceptTransfer(ctx: Context, { workflow_id }: ById): Promi
   if (ctx.workspace.role !== 'owner' && ctx.workspace.role !== 'member')
     throw problem('forbidden', `A ${ctx.workspace.role} of the workspace cannot own workflows.`)
   await store.giveTo(ctx.tx, workspace_id, workflow_id, ctx.person.user_id)
+  ctx.tx.hint(TOKENS_CHANGED, workflow_id)
   await store.deleteTransfer(ctx.tx, workspace_id, workflow_id)
   await audit(ctx, 'workflow.transferred', transfer)
   await notify(ctx.tx, workspace_id, transfer, 'accepted', transfer.from_user_id)

@@ -26,6 +26,7 @@ export const versionRoutes = (workflows: Workflows): AnyRoute[] =>
         summary: 'Create a version; the first is active at once, a later one with `activate`',
         body: NewVersion,
         answer: VersionMade,
+        besides: 'warnings',
         status: 201,
         location: ({ version_id }, path) => `${path}/${version_id}`,
         examples: { body: { definition: example.definition, note: 'First draft', activate: true } },

@@ -3,6 +3,7 @@ import { warnOfUnknownVariables } from '#areas/variables/service'
 import { definitionText } from '#model/canonical'
 import type { Definition, Json } from '#model/definition'
 import { diffDefinitions } from '#model/graph-diff'
+import { unusableDefaults } from '#model/question-defaults'
 import { recordAudit } from '#platform/audit'
 import { problem } from '#platform/errors'
 import type { Context } from '#platform/http/context'
@@ -59,6 +60,7 @@ export async function warningsOf(
   const warnings = [
     ...warnOfUnopenableGates(definition, wire),
     ...warnOfPlaceholders(definition),
+    ...unusableDefaults(definition).map(({ path, message }) => ({ path: `/definition${path}`, message })),
     ...(await warnOfUnknownVariables(ctx.tx, ctx.workspace.workspace_id, definition)),
   ]
   return warnings.length > 0 ? { warnings } : {}

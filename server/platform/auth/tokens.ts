@@ -9,8 +9,8 @@ import { msUntilNextCheck } from '../periodic-check.ts'
 // within a second in the others even if the hint is lost.
 
 /**
- * The channel of hints about tokens. A hint is the id of a token, or the id of a workflow that was deleted with its
- * tokens.
+ * The channel of hints about tokens. A hint is the id of a token, or of a workflow. The tokens of a workflow are cached
+ * with its active version and its settings, and are deleted with it.
  */
 export const TOKENS_CHANGED = 'tokens'
 

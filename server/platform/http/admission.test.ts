@@ -18,9 +18,9 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-const ask = (tenant: string, times = 1): void => {
+const ask = (tenant: string, times = 1, waitMs = 0): void => {
   for (let n = 0; n < times; n++) {
-    const asking = (async () => admission.enter(tenant))()
+    const asking = (async () => admission.enter(tenant, waitMs))()
     asking.then(
       (turn) => {
         begun.push(tenant)
@@ -234,6 +234,58 @@ describe('requests beyond the maximum number at work', () => {
     expect(begun.filter((tenant) => tenant === 'loud').length).toBe(3)
     await vi.advanceTimersByTimeAsync(1)
     expect(begun.filter((tenant) => tenant === 'loud').length).toBe(4)
+  })
+
+  test('of a burst start after their wait, and requests of their tenant that need not wait start before them', async () => {
+    ask('quiet')
+    ask('loud', 1, 20)
+    ask('loud', 1, 10)
+    await settle()
+    expect(admission.figures()).toEqual({ atWork: 1, waiting: 2 })
+    ask('loud')
+    await settle()
+    expect(begun).toEqual(['quiet', 'loud'])
+    turns.shift()
+    await leave(1)
+    expect(admission.figures().waiting).toBe(2)
+    for (const expected of [3, 4]) {
+      await vi.advanceTimersByTimeAsync(9)
+      expect(begun.length).toBe(expected - 1)
+      await vi.advanceTimersByTimeAsync(1)
+      expect(begun.length).toBe(expected)
+    }
+  })
+
+  test('of a burst that have waited still need a place', async () => {
+    ask('quiet')
+    ask('loud', OF_ONE)
+    ask('loud', 1, 10)
+    await settle()
+    for (const turn of turns) turn.isRead = true
+    await vi.advanceTimersByTimeAsync(100)
+    expect(admission.figures()).toEqual({ atWork: 1 + OF_ONE, waiting: 1 })
+    turns.shift()
+    await leave(1)
+    expect(begun.length).toBe(2 + OF_ONE)
+  })
+
+  test('of a burst do not wait if their tenant is alone', async () => {
+    ask('loud', 2, 1_000)
+    await settle()
+    expect(begun.length).toBe(2)
+  })
+
+  test('of a burst count as waiting requests, and the last of them is refused if there are too many', async () => {
+    ask('quiet')
+    ask('loud', 9 * 64 - 1, 1_000)
+    await settle()
+    expect(admission.figures()).toEqual({ atWork: 1, waiting: 9 * 64 - 1 })
+    ask('loud', 1, 1_000)
+    await settle()
+    expect(refused).toEqual(['loud'])
+    ask('third')
+    await settle()
+    expect(begun).toEqual(['quiet', 'third'])
   })
 
   test('of a tenant that is alone do not wait for its large requests', async () => {

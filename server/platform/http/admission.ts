@@ -1,5 +1,6 @@
 import { type Problem, problem } from '../errors.ts'
 import type { RetryAfter } from './retry-after.ts'
+import { makeTenantQueue } from './tenant-queue.ts'
 
 // Limits how many requests are at work at once. The rest wait, and the tenants take turns, so that one tenant's flood
 // delays mostly that tenant. Requests that would wait too long are refused at once, while refusing is still cheap.
@@ -42,6 +43,9 @@ const SHARED_FOR_MS = 2_000
 const REST_FACTOR = 2
 const MAX_REST_MS = 250
 
+/** How often the waiting requests are checked. */
+const LOOK_EVERY_MS = 10
+
 export type Turn = {
   leave(): void
   /** The request now waits for a commit that it shares with others. A large request keeps its place meanwhile. */
@@ -53,7 +57,7 @@ export type Turn = {
 type AtWork = { tenant: string; begunAt: number; awaitsCommit: boolean }
 /** `all` includes the requests that wait for a shared commit; `busy` does not. */
 type Count = { all: number; busy: number }
-type Waiting = { begin(turn: Turn): void; refuse(error: Error): void }
+type Waiting = { begin(turn: Turn): void; refuse(error: Error): void; from: number }
 
 const NONE: Readonly<Count> = { all: 0, busy: 0 }
 
@@ -71,8 +75,7 @@ export function makeAdmission(maxAtWork: number, retryAfter: RetryAfter) {
   const maxInside = 9 * maxAtWork
   const atWork = new Map<Turn, AtWork>()
   const atWorkOf = new Map<string, Count>()
-  const waiting = new Map<string, Waiting[]>()
-  let waitingCount = 0
+  const waiting = makeTenantQueue<Waiting>()
   let sweep: NodeJS.Timeout | undefined
 
   let latest = { tenant: '', at: Number.NEGATIVE_INFINITY }
@@ -134,28 +137,14 @@ export function makeAdmission(maxAtWork: number, retryAfter: RetryAfter) {
   }
 
   const beginNext = (): void => {
-    for (let tenant = nextTenant(); tenant !== undefined; tenant = nextTenant()) {
-      const queue = waiting.get(tenant)!
-      const next = queue.shift()!
-      waitingCount -= 1
-      // The tenant moves to the end of the line, so that every waiting tenant gets a place before this tenant gets
-      // another.
-      waiting.delete(tenant)
-      if (queue.length > 0) waiting.set(tenant, queue)
-      next.begin(begin(tenant))
-    }
-    if (waitingCount === 0) {
+    for (let next = takeNext(); next !== undefined; next = takeNext()) next.request.begin(begin(next.tenant))
+    if (waiting.size() === 0) {
       clearInterval(sweep)
       sweep = undefined
     }
   }
 
-  /** The scan is short: only a few of the waiting tenants can have used up their share. */
-  const nextTenant = (): string | undefined => {
-    if (atWork.size >= maxAtWork) return undefined
-    for (const tenant of waiting.keys()) if (hasPlace(tenant)) return tenant
-    return undefined
-  }
+  const takeNext = () => (atWork.size < maxAtWork ? waiting.take(hasPlace) : undefined)
 
   const passOverTheSlow = (): void => {
     const now = performance.now()
@@ -167,39 +156,42 @@ export function makeAdmission(maxAtWork: number, retryAfter: RetryAfter) {
     }
   }
 
+  /** Begins requests that have waited long enough, and those that slow requests left room for. */
+  const look = (): void => {
+    passOverTheSlow()
+    beginNext()
+  }
+
   const refusal = (): Problem => overloaded(retryAfter.retryAfterS())
 
-  const longest = (): Waiting[] => [...waiting.values()].reduce((a, b) => (b.length > a.length ? b : a))
-
-  const isFull = (): boolean => waitingCount > 0 && atWork.size + waitingCount >= maxInside
+  const isFull = (): boolean => waiting.size() > 0 && atWork.size + waiting.size() >= maxInside
 
   /**
    * A tenant that is alone may take all places. When the places are taken, only a tenant with a longer queue than the
    * caller's makes room.
    */
   const hasNoRoomFor = (tenant: string): boolean =>
-    isFull() && longest().length <= (waiting.get(tenant)?.length ?? 0) + 1
+    isFull() && waiting.lengthOfLongest() <= waiting.lengthOf(tenant) + 1
 
   return {
     hasNoRoomFor,
-    /** Resolves when the request may start. Refuses with `overloaded`. */
-    enter(tenant: string): Turn | Promise<Turn> {
+    isSharedBy,
+    /**
+     * Resolves when the request may start. Refuses with `overloaded`. If other tenants send requests, it starts after
+     * `waitMs` at the earliest; later requests that need not wait start before it.
+     */
+    enter(tenant: string, waitMs = 0): Turn | Promise<Turn> {
       see(tenant)
-      if (hasPlace(tenant)) return begin(tenant)
+      const pauseMs = isSharedBy(tenant) ? waitMs : 0
+      if (pauseMs === 0 && hasPlace(tenant)) return begin(tenant)
       if (hasNoRoomFor(tenant)) throw refusal()
-      if (isFull()) {
-        longest().pop()!.refuse(refusal())
-        waitingCount -= 1
-      }
+      if (isFull()) waiting.dropLast().refuse(refusal())
       return new Promise((resolve, reject) => {
-        const queue = waiting.get(tenant) ?? []
-        queue.push({ begin: resolve, refuse: reject })
-        waiting.set(tenant, queue)
-        waitingCount += 1
-        sweep ??= setInterval(passOverTheSlow, 50).unref()
+        waiting.add(tenant, { begin: resolve, refuse: reject, from: performance.now() + pauseMs })
+        sweep ??= setInterval(look, LOOK_EVERY_MS).unref()
       })
     },
-    figures: () => ({ atWork: atWork.size, waiting: waitingCount }),
+    figures: () => ({ atWork: atWork.size, waiting: waiting.size() }),
   }
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
 import { isDatabaseUnavailable } from '../db/unavailable.ts'
-import { type FieldError, Problem, problem, statusOf, titleOf } from '../errors.ts'
+import { type FieldError, Problem, problem, StoreUnavailable, statusOf } from '../errors.ts'
 import { addVary, isSameEtag } from './encoding.ts'
 
 /** A response as bytes, ready to be sent, stored for a repeated request, or compared. */
@@ -40,7 +40,7 @@ export function problemAnswer(error: Problem, requestId: string): Answer {
   const status = statusOf(error.code)
   const body = {
     type: `urn:heddle:problem:${error.code}`,
-    title: titleOf(error.code),
+    title: error.title,
     status,
     detail: error.message,
     code: error.code,
@@ -81,6 +81,11 @@ export function toProblem(error: unknown): Problem {
     return problem('unavailable', 'The database took too long. Try again.', { retryAfterS: 1, cause: error })
   if (code === '22P05' || code === '22021')
     return problem('invalid', 'A text contains a character that cannot be stored.')
+  if (error instanceof StoreUnavailable)
+    return problem('unavailable', 'The storage of the service does not answer. Try again in a moment.', {
+      retryAfterS: 1,
+      cause: error,
+    })
   if (isDatabaseUnavailable(error))
     return problem('unavailable', 'The database does not answer. Try again in a moment.', {
       retryAfterS: 1,

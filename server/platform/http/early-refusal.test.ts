@@ -16,6 +16,7 @@ const caller = {
 
 let full: boolean
 let spent: boolean
+let shared: boolean
 let sockets: Socket[]
 let line: Socket
 let knownCallers: KnownCallers
@@ -27,9 +28,15 @@ async function open(proxies: string[] = []): Promise<void> {
   server.on('connection', (socket) => sockets.push(socket))
   knownCallers = refuseEarly(server, {
     config: { HEDDLE_RATE_LIMITS: 'on', HEDDLE_TRUSTED_PROXIES: proxies } as unknown as Config,
-    admission: { hasNoRoomFor: (tenant) => full && tenant === 'tenant' },
+    admission: { hasNoRoomFor: (tenant) => full && tenant === 'tenant', isSharedBy: () => shared },
     limiter: {
-      peek: (limit, key) => ({ allowed: !(spent && key === 'api_key:key'), limit, remaining: 0, retryAfterS: 1 }),
+      peek: (limit, key) => ({
+        allowed: !(spent && key === 'api_key:key'),
+        limit,
+        remaining: 0,
+        retryAfterS: 1,
+        waitMs: spent ? 1000 : 0,
+      }),
     },
     retryAfter: { retryAfterS: () => (full ? 0.05 : 7) },
   })
@@ -43,7 +50,7 @@ async function open(proxies: string[] = []): Promise<void> {
 }
 
 beforeEach(() => {
-  full = spent = false
+  full = spent = shared = false
   sockets = []
 })
 afterEach(() => close())
@@ -89,6 +96,31 @@ test('a known program that has used up its rate is refused first of all, with th
   expect(refusal).toMatch(/\r\nratelimit: "general";r=0;t=7\r\n/i)
   expect(refusal).toContain(`ratelimit-policy: "general";q=${limits.general.burst};w=2`)
   expect(await isResting()).toBe(true)
+})
+
+/** Checks whether the server lets a new connection from the address of `line` wait. */
+function isSlow(): boolean {
+  const [known] = sockets
+  const next = Object.assign(new Socket(), { resume: () => next })
+  Object.defineProperty(next, 'remoteAddress', { value: known!.remoteAddress })
+  server.emit('connection', next)
+  return !sockets.includes(next)
+}
+
+test.each([
+  ['a client that exceeds its rate while others send requests opens', [], {}, true, true],
+  ['a tenant that is alone opens', [], {}, false, false],
+  ['a proxy opens', [], { via: '1.1 proxy' }, true, false],
+  ['a trusted proxy opens', ['10.0.0.0/8'], {}, true, false],
+] as const)('the connections that %s are slowed down or not', async (_who, proxies, headers, isShared, slow) => {
+  await open([...proxies])
+  knownCallers.remember('Bearer known', caller)
+  await ask()
+  expect(isSlow()).toBe(false)
+  spent = true
+  shared = isShared
+  expect(await ask('/api/companies', headers)).toMatch(/^HTTP\/1\.1 429 /)
+  expect(isSlow()).toBe(slow)
 })
 
 test('a turn of the event loop serves two of the new connections', async () => {

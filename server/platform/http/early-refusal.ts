@@ -53,7 +53,7 @@ function prepared(make: (retryAfterS: number) => Refusal): (retryAfterS: number)
 const tooMuch = prepared((retryAfterS) => prepare(overloaded(retryAfterS), retryAfterS))
 const tooOften = prepared((retryAfterS) => {
   // A limit that refuses has nothing remaining.
-  const verdict = { allowed: false, limit: limits.general as Limit, remaining: 0, retryAfterS }
+  const verdict = { allowed: false, limit: limits.general as Limit, remaining: 0, retryAfterS, waitMs: 0 }
   return prepare(rateLimited(retryAfterS), retryAfterS, rateHeaders(verdict))
 })
 
@@ -61,7 +61,7 @@ export function refuseEarly(
   server: Server,
   deps: {
     config: Config
-    admission: Pick<Admission, 'hasNoRoomFor'>
+    admission: Pick<Admission, 'hasNoRoomFor' | 'isSharedBy'>
     retryAfter: RetryAfter
     limiter: Pick<RateLimiter, 'peek'>
     onOverloaded?: (() => void) | undefined
@@ -72,14 +72,17 @@ export function refuseEarly(
   const pauses = makePauses()
   const limited = config.HEDDLE_RATE_LIMITS === 'on'
 
-  const refusalOf = ({ headers: { authorization, origin }, url }: IncomingMessage): Refusal | undefined => {
+  const refusalOf = (request: IncomingMessage): Refusal | undefined => {
+    const { authorization, origin } = request.headers
     const caller = authorization !== undefined && origin === undefined ? known.get(authorization) : undefined
-    if (!caller || !/^\/(api|auth)\//.test(url!)) return undefined
+    if (!caller || !/^\/(api|auth)\//.test(request.url!)) return undefined
     if (admission.hasNoRoomFor(caller.tenant)) {
       deps.onOverloaded?.()
       return tooMuch(retryAfter.retryAfterS())
     }
     const verdict = limited ? limiter.peek(limits.general, caller.limitKey) : undefined
+    if (verdict && verdict.waitMs > 0 && admission.isSharedBy(caller.tenant) && servesOneClient(request, config))
+      slowDown(request.socket, verdict.waitMs)
     if (!verdict || verdict.allowed) return undefined
     return tooOften(Math.max(verdict.retryAfterS, retryAfter.retryAfterS()))
   }
@@ -87,7 +90,7 @@ export function refuseEarly(
   const [handle] = server.listeners('request') as [(request: IncomingMessage, response: ServerResponse) => void]
   server.removeAllListeners('request')
   const { requested } = limitNewConnections(server)
-  queueNewConnections(server)
+  const { slowDown } = queueNewConnections(server)
   server.on('request', (request, response) => {
     requested(request.socket)
     const refusal = refusalOf(request)

@@ -198,6 +198,18 @@ describe('requests', () => {
     expect((await world.owner.call('GET', path, { headers: { 'if-none-match': etag } })).status).toBe(304)
   })
 
+  test('a created workflow and a created version have their ETag, also if they have warnings', async () => {
+    const definition = { nodes: [{ id: 'a', type: 'set', args: { values: { v: { $ref: 'vars.MISSING' } } } }] }
+    const made = await world.owner.call('POST', '/api/workflows', { body: { name: 'Tagged', definition } })
+    const versions = `/api/workflows/${made.body.workflow_id}/versions`
+    const answers = [made, await world.owner.call('POST', versions, { body: { definition } })]
+    for (const { body, headers } of answers) {
+      expect(body.warnings).toHaveLength(1)
+      const unchanged = { headers: { 'if-none-match': headers.get('etag')! } }
+      expect((await world.owner.call('GET', headers.get('location')!, unchanged)).status).toBe(304)
+    }
+  })
+
   test('If-Match of a DELETE is compared with the ETag of GET', async () => {
     const { body } = await world.owner.call('POST', '/api/companies', { body: { name: 'Short-lived' } })
     const path = `/api/companies/${body.company_id}`
@@ -221,6 +233,22 @@ describe('limits', () => {
     now = 1000
     expect(take().allowed).toBe(true)
     expect(take().allowed).toBe(false)
+  })
+
+  test.each([
+    [0, 0],
+    [1, 0],
+    [2, 1_000],
+    [3, 2_000],
+  ])('after %i requests of a burst of four, of which two start at once, the next one waits %i ms', (taken, waitMs) => {
+    let now = 0
+    const limiter = makeRateLimiter(() => now)
+    const limit = { name: 'few', burst: 4, perSecond: 1, atOnce: 2 }
+    for (let n = 0; n < taken; n++) limiter.take(limit, 'a')
+    expect(limiter.take(limit, 'a')).toMatchObject({ allowed: true, waitMs })
+    expect(limiter.peek(limit, 'a')).toMatchObject({ waitMs: Math.max(0, (taken - 1) * 1_000) })
+    now = 10_000
+    expect(limiter.peek(limit, 'a').waitMs).toBe(0)
   })
 
   test('a held token counts until it is settled; a caller who finds no token left waits for that', async () => {

@@ -21,7 +21,8 @@ export function readInput(
 ): ReadInput {
   checkQueryText(request)
   const query = of.query ? parse(of.query, request.query) : checkNoQuery(request)
-  if (typeof query.cursor === 'string') query.cursor = unbindCursor(listOf(of.operation, params, request), query.cursor)
+  if (typeof query.cursor === 'string' && fieldsOf(of.query).has('cursor'))
+    query.cursor = unbindCursor(listOf(of.operation, params, request), query.cursor)
   if (of.bodyKind === 'stream' || of.method === 'GET') return { value: { ...query, ...params }, echoed: [] }
   if (of.bodyKind === 'any') return { value: { ...query, body: request.rawBody, ...params }, echoed: [] }
   if (request.rawBody.length > 0 && !/^application\/([\w.+-]+\+)?json\b/i.test(request.headers['content-type'] ?? '')) {

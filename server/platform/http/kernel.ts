@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Config } from '../config.ts'
 import { isProblem, type Problem, problem, statusOf } from '../errors.ts'
-import { type Admission, makeAdmission } from './admission.ts'
+import { type Admission, makeAdmission, type Turn } from './admission.ts'
 import { problemAnswer, sendAnswer, toProblem } from './answer.ts'
 import { arrivals } from './arrivals.ts'
 import { credentialOf, identify } from './caller.ts'
@@ -109,7 +109,7 @@ function bodyLimitOf(route: AnyRoute, config: Config): number {
 function addRoute(app: FastifyInstance, route: AnyRoute, kernel: Kernel, shared: Shared): void {
   const handle = makeHandler(route, kernel, shared, {
     encodeCurrent: shared.encoders.get(route.current),
-    tagged: route.answer !== undefined && shared.resources.has(route.answer),
+    tagged: route.besides !== undefined || (route.answer !== undefined && shared.resources.has(route.answer)),
   })
   const deprecation = deprecationHeaders(route)
   const answered = (request: FastifyRequest, status: number): void => {
@@ -139,12 +139,14 @@ function addRoute(app: FastifyInstance, route: AnyRoute, kernel: Kernel, shared:
         const limitKey = limited ? known()?.limitKey : undefined
         return limitKey === undefined ? undefined : countKnownCaller(shared.limiter, limitKey, reply)
       }
-      const early = count()
+      const enter = (counted?: Verdict): Turn | Promise<Turn> =>
+        shared.admission.enter(known()?.tenant ?? callerAddress(request.ip), counted?.waitMs)
+      let counted = count()
       // Requests are queued by tenant before anything is read.
-      const turn = shared.admission.enter(known()?.tenant ?? callerAddress(request.ip))
+      const turn = enter(counted)
       request.turn = turn instanceof Promise ? await turn : turn
-      // Another request with the same credential may have been identified while this one waited.
-      const counted = early ?? count()
+      // Another request with the same credential may have been identified while this one waited as one of its address.
+      counted ??= count()
       request.identity = await identify(kernel, route, request).catch((error: unknown) => {
         if (limited && isProblem(error)) countUnidentified(shared.limiter, request, reply)
         throw error

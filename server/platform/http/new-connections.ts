@@ -8,8 +8,8 @@ import type { Socket } from 'node:net'
 // before do not wait for them.
 
 /** A refusal takes about 50 µs. */
-const REQUESTS_PER_TURN = 64
-const RESUMED_PER_TURN = 48
+const REQUESTS_PER_TURN = 32
+const RESUMED_PER_TURN = 24
 /** A client that sends its request within this time is not paused, because a turn accepts only a few connections. */
 const NEW_FOR_MS = 50
 

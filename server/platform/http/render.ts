@@ -43,9 +43,11 @@ export function render(
     ...chosen.headers,
   }
   if (route.location && chosen.status === 201) headers.location = route.location(encoded as never, path)
-  if (tagged) headers.etag = etagOf(body)
+  if (tagged) headers.etag = etagOf(route.besides ? toBytes(without(encoded, route.besides)) : body)
   return { status: chosen.status, headers, body }
 }
+
+const without = (answer: unknown, field: string): unknown => ({ ...(answer as object), [field]: undefined })
 
 export const toJson = (encode: Encode | undefined, value: unknown): Buffer =>
   Buffer.from(JSON.stringify(encode ? encode(value) : value))

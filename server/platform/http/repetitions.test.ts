@@ -34,6 +34,25 @@ describe('repetitions', () => {
     expect(other.body.company_id).not.toBe(first.body.company_id)
   })
 
+  test('responses that contain a secret are repeated too', async () => {
+    const run = await world.owner.call('POST', '/api/workflows/system/echo/run', { body: {} })
+    const url = 'https://example.com/heddle'
+    const made = await world.owner.call('POST', '/api/event-destinations', { body: { url, event_types: ['job.*'] } })
+    const cases: [path: string, body: unknown][] = [
+      [`/auth/workflow-ticket/${run.body.execution_id}`, {}],
+      ['/auth/notification-ticket', {}],
+      ['/api/event-destinations', { url, event_types: ['execution.failed'] }],
+      [`/api/event-destinations/${made.body.destination_id}/rotate-secret`, {}],
+    ]
+    for (const [path, body] of cases) {
+      const send = () => world.owner.call('POST', path, { body, headers: { 'idempotency-key': `secret of ${path}` } })
+      const [first, again] = [await send(), await send()]
+      expect(first.status, first.text).toBeLessThan(300)
+      expect([again.status, again.text], path).toEqual([first.status, first.text])
+    }
+    expect((await world.owner.call('GET', '/api/event-destinations')).body.items).toHaveLength(2)
+  })
+
   test('a refusal is not stored', async () => {
     const headers = { 'idempotency-key': 'refused-first' }
     expect((await world.owner.call('POST', '/api/companies', { body: { name: '' }, headers })).status).toBe(422)

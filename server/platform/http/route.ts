@@ -52,6 +52,8 @@ export type Route<Path extends string, Query extends z.ZodType, Body extends z.Z
   described?: { json?: z.ZodType; form?: z.ZodType; answers?: Record<number, z.ZodType | null> }
   bodyLimit?: 'dataset' | 'document' | 'import' | 'audio' | 'file'
   answer?: Answer
+  /** A field that the response has besides those of the resource. Its ETag does not cover it, so that GET returns the same. */
+  besides?: string
   /** The content types of a route that writes its response itself (bytes, pages). */
   produces?: string[]
   /**

@@ -18,7 +18,7 @@ export const API_VERSION = '0.1.0'
 /** Finds the routes whose response is a resource and therefore has an ETag. */
 export function taggedRoutes(routes: AnyRoute[]): (route: AnyRoute) => boolean {
   const resources = new Set<unknown>(routes.filter(isResource).map(({ answer }) => answer))
-  return ({ answer }) => answer !== undefined && resources.has(answer)
+  return ({ answer, besides }) => besides !== undefined || (answer !== undefined && resources.has(answer))
 }
 
 export function makeOpenApi(routes: AnyRoute[], nodes: Iterable<NodeDescriptor>): Schema {
@@ -41,7 +41,7 @@ export function makeOpenApi(routes: AnyRoute[], nodes: Iterable<NodeDescriptor>)
       title: 'Heddle',
       version: API_VERSION,
       description:
-        'Workflows, approvals, data and conversations for many tenants. Ids are TypeIDs, times RFC 3339 in UTC, lists `{items, next_cursor}`, errors `application/problem+json`. Every POST honours `Idempotency-Key`. Operations with `x-heddle-extension` are additions to the base interface.',
+        'Workflows, approvals, data and conversations for many tenants. Ids are TypeIDs, times RFC 3339 in UTC, lists `{items, next_cursor}`, errors `application/problem+json`. A POST with the same `Idempotency-Key` and body gets the same response for 24 hours, unless the operation does not list this header. Operations with `x-heddle-extension` are additions to the base interface.',
       license: { name: 'MIT', identifier: 'MIT' },
       contact: { name: 'The operator of this installation' },
     },
