@@ -44,6 +44,8 @@ const mapOver = (items: number[], body: object, more: object = {}) => ({
   output: { $ref: 'nodes.m.output' },
 })
 
+const edge = (from: string, to: string) => ({ from: { node: from }, to })
+
 const children = (executionId: string) =>
   bench.db.engine((tx) =>
     tx.rows<{ status: string }>('select status from executions where parent_execution_id = $1', [executionId]),
@@ -126,6 +128,32 @@ describe('an item of a map', () => {
     const id = await bench.run(mapOver([1, 2], body))
     expect(await ended(id)).toMatchObject({ status: 'succeeded', results: ['ab', 'ab'] })
     expect(await children(id)).toHaveLength(4)
+  })
+
+  test('counts the outputs of its nodes with those of the surrounding graph', async () => {
+    const held = { id: 'held', type: 'set', args: { values: { $ref: 'input' } } }
+    const body = { nodes: [held, { id: 'w', type: 'wait', args: { for_s: 600 } }], edges: [edge('held', 'w')] }
+    const { nodes } = mapOver(
+      Array.from({ length: 30 }, (_, n) => n),
+      body,
+      { concurrency: 30 },
+    )
+    const id = await bench.run(
+      {
+        nodes: [...nodes, { id: 'q', type: 'clarification', args: { question: 'Go?' } }, { ...held, id: 'last' }],
+        edges: [edge('q', 'last')],
+      },
+      { text: 'x'.repeat(20_000) },
+    )
+    await until(id, 'waiting')
+    await tell(id, 'a', { type: 'clarification.answered', nodePath: 'q', answer: 'Yes', data: {} })
+    // Together they are too large for the journal, so the last one is in the blob store.
+    await expect
+      .poll(async () => {
+        const view = await bench.engine.readExecution(bench.workspaceId, id)
+        return view?.nodes.find(({ node_id }) => node_id === 'last')
+      })
+      .toMatchObject({ status: 'succeeded', blob: { bytes: 20_011 } })
   })
 
   test('uses the same effect key when the whole map is retried', async () => {

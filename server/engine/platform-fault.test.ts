@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { DatabaseReadOnly, DatabaseUnresponsive } from '#platform/db/unavailable'
-import { problem } from '#platform/errors'
+import { problem, StoreUnavailable } from '#platform/errors'
 import { Fenced, Full, Refused, Unknown } from './journal/failures.ts'
 import { NodeFailure } from './node.ts'
 import { type PlatformFault, platformFault, StorageTrouble } from './platform-fault.ts'
@@ -54,6 +54,12 @@ const truth: [what: string, error: unknown, fromNode: Kind | null, fromEngine: K
   ['a read-only disk', coded('EROFS'), 'storage', 'storage', 'The storage of the service cannot be written to.'],
   ['a file without write permission', coded('EACCES'), null, 'storage'],
   ['a blob store error without a cause', new StorageTrouble('x'), 'storage', 'storage'],
+  [
+    'a blob store that refuses connections',
+    new StoreUnavailable('x', { cause: coded('ECONNREFUSED') }),
+    'storage',
+    'storage',
+  ],
   ['a blob store error with a cause', new StorageTrouble('x', { cause: coded('ENOSPC') }), 'storage', 'storage'],
   ['a worker that was declared dead', new Fenced('dead'), 'database', 'database'],
   ['an append with an unknown outcome', new Unknown('broke'), 'database', 'database'],

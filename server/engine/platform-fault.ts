@@ -1,6 +1,6 @@
 import { ExpressionFailure } from '#model/expressions'
 import { DatabaseUnresponsive, isConnectionLost, isDatabaseUnavailable } from '#platform/db/unavailable'
-import { isProblem, type Problem } from '#platform/errors'
+import { isProblem, type Problem, StoreUnavailable } from '#platform/errors'
 import { Fenced, Full, Unknown, Unsent } from './journal/failures.ts'
 import { NodeFailure } from './node.ts'
 
@@ -64,7 +64,8 @@ const isSqlState = (code: string): boolean => /^[0-9A-Z]{5}$/.test(code) && /\d/
 
 const ofOne = (error: Error, origin: Origin): PlatformFault | undefined => {
   if (isProblem(error)) return ofProblem(error)
-  if (error instanceof StorageTrouble) return fault('storage', 'The storage of the service does not answer.')
+  if (error instanceof StorageTrouble || error instanceof StoreUnavailable)
+    return fault('storage', 'The storage of the service does not answer.')
   if (error instanceof Full) return database('53100')
   if (error instanceof Fenced || error instanceof Unknown || error instanceof Unsent) return database('')
   const code = String((error as Error & { code?: unknown }).code ?? '')

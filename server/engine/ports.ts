@@ -243,6 +243,8 @@ export type WaitRequest = {
   versionId: string | null
   nodePath: string
   nodeId: string
+  /** 1 for the first attempt of the node. */
+  attempt: number
   /** The resolved arguments of the node. */
   args: JsonObject
   /** Set if the payload is a tool call: the bounds within which voters may edit its arguments. */

@@ -7,6 +7,7 @@ import { type Asked, gateOf } from './flow/gate.ts'
 import { initiatorsOf } from './initiators.ts'
 import { emptyState, type GraphState } from './interpreter/state.ts'
 import type { StartRow } from './journal/batch.ts'
+import { withoutBlobs } from './journal/encode.ts'
 import { Fenced, Full, Refused, Unknown, Unsent } from './journal/failures.ts'
 import type { StartQueue } from './journal/queue.ts'
 import type { Engine, Start, Started } from './ports.ts'
@@ -204,7 +205,8 @@ export const makeStarter = (deps: {
   const begin = async (start: InnerStart, platformRetry = PATIENCE): Promise<Started> => {
     const executionId = start.executionId ?? newId()
     if (platformRetry !== Number.POSITIVE_INFINITY) refuseWhenOverloaded()
-    const text = JSON.stringify([start.input, start.trigger.id, start.snapshot ?? null])
+    const kept = start.snapshot && withoutBlobs(start.snapshot)
+    const text = JSON.stringify([start.input, start.trigger.id, kept ?? null])
     if (hasBadText(text)) {
       throw problem('malformed', 'The input contains NUL characters or unpaired surrogates, which cannot be stored.')
     }

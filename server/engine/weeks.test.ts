@@ -322,6 +322,31 @@ describe('with sixty weeks', () => {
     },
   )
 
+  test.each(['all', 'api'] as const)(
+    'while a sealed week cannot be opened, other executions start, with the role %s',
+    async (role) => {
+      const age = role === 'all' ? 270 : 280
+      const { week } = await add(age, 'succeeded')
+      await forget()
+      const starter = await startTestEngine(database.urls, { engine: { role } })
+      const ref = starter.define(chain(2))
+      const reader = await database.superuser()
+      await reader.query('begin')
+      await reader.query(`lock table executions_${week} in access share mode`)
+      try {
+        const executionId = idAt(Date.now() - age * DAY)
+        const late = starter.run(ref, { value: 7 }, { executionId }).catch(() => undefined)
+        await Promise.all(Array.from({ length: 5 }, () => starter.run(ref, { value: 7 })))
+        await reader.query('rollback')
+        await late
+        expect(await starter.run(ref, { value: 7 }, { executionId })).toBe(executionId)
+      } finally {
+        await reader.query('rollback')
+        await starter.stop()
+      }
+    },
+  )
+
   test('there are partitions for future weeks', async () => {
     const ages = (await listWeeks(db)).map(({ age }) => age)
     expect(ages.filter((age) => age < 0)).toHaveLength(4)

@@ -17,9 +17,16 @@ export type MailWords = {
   notice(text: string): string
 }
 
+const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/
+
 function wordsIn(language: string): MailWords {
   const words = known[language]
-  const translate = (text: string, values: readonly unknown[] = []): string => withValues(words?.[text] ?? text, values)
+  // A mail is not changed when it is read, so its times are in UTC. The console shows the reader's own time.
+  const times = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })
+  const shown = (value: unknown): unknown =>
+    typeof value === 'string' && TIMESTAMP.test(value) ? `${times.format(new Date(value))} UTC` : value
+  const translate = (text: string, values: readonly unknown[] = []): string =>
+    withValues(words?.[text] ?? text, values.map(shown))
   return { language, say: translate, notice: makeMessageTranslator(translate, [], inConsoleWords) }
 }
 

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { fromWire } from '#platform/ids'
+import { fromWire, newId } from '#platform/ids'
 import { startVendor, type Vendor } from '#test/fakes/vendor'
-import { type Answer, type SharedService, useSharedService } from '#test/harness/service'
+import { startMailbox } from '#test/harness/mailbox'
+import { type Answer, type SharedService, startService, useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
-import { makeWorld, type TestPerson, type World } from '#test/harness/world'
+import { addMember, makePerson, makeWorkspace, makeWorld, type TestPerson, type World } from '#test/harness/world'
 import { notificationFor } from './watch.ts'
 import { bodyOf } from './words.ts'
 
@@ -110,6 +111,32 @@ describe('a rule', () => {
     expect(await told()).toEqual(['alert.firing'])
   })
 
+  test('writes mails in the language of each person', async () => {
+    const id = await workflow()
+    const other = await makePerson(service)
+    await addMember(service, world.workspace, other, 'owner')
+    const chosen = await other.call('PUT', '/api/notifications/preferences', {
+      body: { preferences: [], language: 'de' },
+    })
+    expect(chosen.status, chosen.text).toBe(200)
+    const people = [world.owner.id, other.id]
+    const rule = await make({ kind: 'failure_rate', workflow_id: id, threshold: 0.5, min_runs: 1, mail: true, people })
+    await ran(id, 'failed', 1)
+    await looked(rule.rule_id)
+    const mailTo = (email: string) =>
+      until(async () => {
+        const [row] = await service.sql<{ subject: string; body_text: string }>(
+          'select subject, body_text from mail_outbox where workspace_id = $1 and recipient = array[$2]',
+          [world.workspace.uuid, email],
+        )
+        return row
+      }, `the mail to ${email}`)
+    expect((await mailTo(world.owner.email)).subject).toMatch(/^Alert: /)
+    const german = await mailTo(other.email)
+    expect(german.subject).toMatch(/^Alarm: /)
+    expect(german.body_text).toContain('100 % von 1 Läufen sind')
+  })
+
   test('notifies by mail, through a channel and to event destinations', async () => {
     const id = await workflow()
     const template = await world.owner.call('POST', '/api/templates', { body: { name: 'Desk', workflow_ids: [id] } })
@@ -157,6 +184,36 @@ describe('a rule', () => {
       type: 'alert.firing',
       data: { rule_id: rule.rule_id, kind: 'failure_rate', workflow_id: id, value: 1, threshold: 0.5 },
     })
+  })
+
+  test('sends mails only to verified addresses, with links to the host of the organisation', async () => {
+    const mailbox = await startMailbox()
+    const own = await startService({ env: { SMTP_URL: mailbox.url } })
+    try {
+      const [org] = await own.sql<{ org_id: string }>('select org_id from orgs')
+      await own.sql(`insert into org_hosts (host, org_id) values ('mill.example', $1)`, [org!.org_id])
+      const [owner, unverified] = [await makePerson(own), await makePerson(own)]
+      const workspace = await makeWorkspace(own, owner)
+      await addMember(own, workspace, unverified, 'owner')
+      await own.sql('update users set email_verified_at = null where user_id = $1', [unverified.uuid])
+      const ruleId = newId()
+      await own.sql(
+        `insert into alert_rules (workspace_id, rule_id, name, kind, threshold, window_s, min_runs, people, mail, created_by)
+         values ($1, $2, 'Slow', 'queue_age', 60, 900, 1, $3, true, $4)`,
+        [workspace.uuid, ruleId, [owner.uuid, unverified.uuid], owner.uuid],
+      )
+      await own.sql(
+        `insert into alert_messages (workspace_id, rule_id, number, way, subject, body) values ($1, $2, 1, 'mail', 'Alert: Slow', 'Slow.')`,
+        [workspace.uuid, ruleId],
+      )
+      await until(async () => (await own.sql('select from alert_messages')).length === 0, 'the message to be sent')
+      expect(mailbox.to(unverified.email)).toEqual([])
+      const [mail] = mailbox.to(owner.email)
+      expect(mail!.text).toContain('http://mill.example/alerts')
+    } finally {
+      await own.stop()
+      await mailbox.stop()
+    }
   })
 
   test('measures duration, silence, the queue and budgets', async () => {

@@ -1,8 +1,10 @@
+import { orgBaseUrl } from '#areas/identity/links'
 import { NodeFailure } from '#engine/node'
 import type { SendToChannel } from '#engine/nodes/channel-send'
 import type { Database } from '#platform/db/pool'
 import { toWire } from '#platform/ids'
 import type { Logger } from '#platform/log'
+import { mailWords } from '#platform/mail-language'
 import { type Mail, MailFailure } from '#providers/mail/index'
 
 // Mails and channel messages are sent after the transaction that created them has committed. Both providers deduplicate
@@ -11,38 +13,42 @@ import { type Mail, MailFailure } from '#providers/mail/index'
 export type MessageDependencies = {
   db: Database
   log: Logger
-  mail: Pick<Mail, 'send'>
+  mail: Pick<Mail, 'send' | 'provider'>
   sendToChannel: SendToChannel
   baseUrl(): string
 }
 
 type Taken = { workspace_id: string; rule_id: string; number: number; way: 'mail' | 'channel' }
 type Message = {
+  org_id: string
   subject: string
   body: string
   attempts: number
   config_id: string | null
   channel_to: string | null
-  addresses: string[]
+  people: { email: string; language: string | null }[]
 }
 
 const MAX_ATTEMPTS = 10
 
 /**
- * Selects the addresses only of people who are in the workspace and can see the workflow now. The channel is null
- * unless the person who chose it may use channels and see what the rule watches.
+ * Selects only people who are in the workspace and can see the workflow now, and whose address is verified unless mails
+ * stay in the installation ($5): an unverified address could belong to anyone. The channel is null unless the person
+ * who chose it may use channels and see what the rule watches.
  */
-const READ = `select m.subject, m.body, m.attempts, r.channel_to,
+const READ = `select m.subject, m.body, m.attempts, r.channel_to, (select u.org_id from memberships s join users u on u.user_id = s.user_id
+    where s.workspace_id = m.workspace_id and s.role = 'owner' limit 1) as org_id,
   case when exists (select from memberships s
     where s.workspace_id = r.workspace_id and s.user_id = coalesce(r.channel_by, r.created_by) and (s.role = 'owner' or s.role = 'member' and (
       exists (select from workflows w where w.workspace_id = r.workspace_id and w.workflow_id = r.workflow_id and w.owner_id = s.user_id)
       or exists (select from workflow_people p where p.workspace_id = r.workspace_id and p.workflow_id = r.workflow_id
         and p.user_id = s.user_id)))) then r.config_id end as config_id, array(
-    select u.email from memberships s join users u on u.user_id = s.user_id
-    where s.workspace_id = r.workspace_id and s.user_id = any(r.people) and s.role <> 'guest' and (r.workflow_id is null or s.role = 'owner'
+    select json_build_object('email', u.email, 'language', u.language) from memberships s join users u on u.user_id = s.user_id
+    where s.workspace_id = r.workspace_id and s.user_id = any(r.people) and s.role <> 'guest'
+      and ($5 or u.email_verified_at is not null) and (r.workflow_id is null or s.role = 'owner'
       or exists (select from workflows w where w.workspace_id = r.workspace_id and w.workflow_id = r.workflow_id and w.owner_id = s.user_id)
       or exists (select from workflow_people p where p.workspace_id = r.workspace_id and p.workflow_id = r.workflow_id
-        and p.user_id = s.user_id))) as addresses
+        and p.user_id = s.user_id))) as people
   from alert_messages m join alert_rules r on r.workspace_id = m.workspace_id and r.rule_id = m.rule_id
   where m.workspace_id = $1 and m.rule_id = $2 and m.number = $3 and m.way = $4`
 
@@ -64,10 +70,16 @@ export async function sendMessage(deps: MessageDependencies, taken: Taken): Prom
   const { workspace_id: workspaceId, rule_id, number, way } = taken
   const scope = { workspaceId, userId: null }
   const key = [workspaceId, rule_id, number, way]
-  const message = await deps.db.tenant(scope, (tx) => tx.maybe<Message>(READ, key))
-  if (!message) return
+  const ready = await deps.db.tenant(scope, async (tx) => {
+    const message = await tx.maybe<Message>(READ, [...key, deps.mail.provider === 'outbox'])
+    if (!message) return undefined
+    const org = { org_id: message.org_id, name: '' }
+    return { message, baseUrl: await orgBaseUrl({ org, baseUrl: deps.baseUrl() }, tx) }
+  })
+  if (!ready) return
+  const { message, baseUrl } = ready
   try {
-    await send(deps, taken, message)
+    await send(deps, taken, message, baseUrl)
   } catch (error) {
     if (mayWorkLater(error) && message.attempts < MAX_ATTEMPTS) throw error
     deps.log.warn({ err: error, workspace_id: workspaceId }, 'a message of an alert could not be sent')
@@ -77,18 +89,25 @@ export async function sendMessage(deps: MessageDependencies, taken: Taken): Prom
   )
 }
 
-async function send(deps: MessageDependencies, { workspace_id, rule_id, number, way }: Taken, message: Message) {
+async function send(
+  deps: MessageDependencies,
+  { workspace_id, rule_id, number, way }: Taken,
+  message: Message,
+  baseUrl: string,
+): Promise<void> {
   const key = `alert:${toWire('alr', rule_id)}:${number}`
-  const text = `${message.body}\n\n${deps.baseUrl()}/alerts`
+  const textOf = (body: string): string => `${body}\n\n${baseUrl}/alerts`
   if (way === 'mail') {
-    if (message.addresses.length > 0)
+    for (const [language, people] of Map.groupBy(message.people, (person) => mailWords(person.language).language)) {
+      const { notice } = mailWords(language)
       await deps.mail.send({
         workspaceId: workspace_id,
-        to: message.addresses,
-        subject: message.subject,
-        text,
-        key: `${key}:mail`,
+        to: people.map(({ email }) => email),
+        subject: notice(message.subject),
+        text: textOf(notice(message.body)),
+        key: language === 'en' ? `${key}:mail` : `${key}:mail:${language}`,
       })
+    }
     return
   }
   if (message.config_id !== null && message.channel_to !== null)
@@ -96,7 +115,7 @@ async function send(deps: MessageDependencies, { workspace_id, rule_id, number, 
       workspaceId: workspace_id,
       configId: message.config_id,
       to: message.channel_to,
-      text: `${message.subject}\n${text}`,
+      text: `${message.subject}\n${textOf(message.body)}`,
       key,
     })
 }

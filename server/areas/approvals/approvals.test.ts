@@ -592,6 +592,18 @@ describe('questions', () => {
     expect(answer.status, answer.text).toBe(202)
   })
 
+  test('a default answer that does not fit the schema is saved with a warning', async () => {
+    const saved = await world.owner.call('POST', '/api/workflows', {
+      body: { name: 'W', definition: asking({ due_in_s: 60, on_due: 'default', default: 'blue' }) },
+    })
+    expect(saved.body.warnings).toEqual([
+      {
+        path: '/definition/nodes/0/args/default',
+        message: expect.stringMatching(/^does not match the schema, so it is not used when the question is due: /),
+      },
+    ])
+  })
+
   test('a question past its due time uses the default answer or fails the node', async () => {
     const unfit = await run(asking({ due_in_s: 0.2, on_due: 'default', default: 'blue' }))
     expect(await ended(unfit)).toMatchObject({ status: 'failed', error: { code: 'question_expired' } })
@@ -614,6 +626,7 @@ describe('questions', () => {
       versionId: null,
       nodePath,
       nodeId: nodePath,
+      attempt: 1,
       args,
       startedBy: null,
       initiatedBy: [],
@@ -661,6 +674,7 @@ describe('questions', () => {
       workflowId: null,
       versionId: null,
       nodeId: 'ask',
+      attempt: 1,
       args,
       startedBy: world.owner.uuid,
       initiatedBy: [],

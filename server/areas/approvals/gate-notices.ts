@@ -31,11 +31,16 @@ export const settleNotices = (tx: Tx, workspaceId: string, requestIds: string[],
 
 export const NO_LONGER_ASKED = 'Withdrawn: the execution no longer waits for it'
 
+const isStuck = (standing: VotingState): boolean => !gateIsSatisfiable(standing)
+
+/** Whether `reportIfStuck` has anything to do. */
+export const isToReport = (standing: VotingState): boolean => isStuck(standing) !== standing.gate.unsatisfiable
+
 /** Notifies the owners of the workspace and of the workflow if no remaining person can open the gate. */
 export async function reportIfStuck(tx: Tx, standing: VotingState): Promise<void> {
+  if (!isToReport(standing)) return
   const { gate } = standing
-  const stuck = !gateIsSatisfiable(standing)
-  if (stuck === gate.unsatisfiable) return
+  const stuck = isStuck(standing)
   await tx.count('update approval_requests set unsatisfiable = $3 where workspace_id = $1 and request_id = $2', [
     gate.workspace_id,
     gate.request_id,

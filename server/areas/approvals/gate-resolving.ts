@@ -2,25 +2,30 @@ import type { Settled } from '#engine/ports'
 import type { Tx } from '#platform/db/pool'
 import { toWire } from '#platform/ids'
 import { type GateDependencies, inWorkspace } from './gate-dependencies.ts'
-import { NO_LONGER_ASKED, reportIfStuck, settleNotices } from './gate-notices.ts'
+import { isToReport, NO_LONGER_ASKED, reportIfStuck, settleNotices } from './gate-notices.ts'
 import { outcomeInWords } from './outcome-words.ts'
 import * as store from './store.ts'
-import { decideGate } from './tally.ts'
+import { decideGate, type VotingState } from './tally.ts'
 import { voteJson } from './view.ts'
 import { readVotingState, readVotingStates } from './voting-state.ts'
 import * as voting from './voting-store.ts'
 
-// Votes, the due time or the end of the execution close a gate. The engine is notified in the same transaction.
+// Votes, the due time or the end of the execution close a gate. The engine is notified in the same transaction, before
+// the gate is closed. Notices come last: they lock the feeds of people, for which transactions about all other
+// executions wait.
 
 const RECHECKED_AT_ONCE = 50
 
-/** Closes the gate with this outcome and resumes the execution. */
+const nothing = async (): Promise<void> => {}
+
+/** Closes the gate with this outcome and resumes the execution. `beforeNotices` runs before the notices are settled. */
 export async function resolve(
   { engine, changedDatasets }: Pick<GateDependencies, 'engine' | 'changedDatasets'>,
   tx: Tx,
   gate: store.Gate,
   status: 'approved' | 'rejected' | 'expired',
   outcome: 'approved' | 'rejected',
+  beforeNotices = nothing,
 ): Promise<void> {
   const to = {
     workspaceId: gate.workspace_id,
@@ -29,20 +34,25 @@ export async function resolve(
   }
   const changed = await changedDatasets(tx, gate.workspace_id, gate.execution_id)
   if (changed) {
-    await store.closeGate(tx, gate.workspace_id, gate.request_id, 'cancelled', null)
-    await settleNotices(tx, gate.workspace_id, [gate.request_id], NO_LONGER_ASKED)
     engine().send(tx, to, {
       type: 'node.failed',
       nodePath: gate.node_path,
       error: { code: 'dataset_changed', ...changed },
     })
-    return
+    await store.closeGate(tx, gate.workspace_id, gate.request_id, 'cancelled', null)
+    await beforeNotices()
+    return settleNotices(tx, gate.workspace_id, [gate.request_id], NO_LONGER_ASKED)
   }
-  const closed = await store.closeGate(tx, gate.workspace_id, gate.request_id, status, outcome)
-  if (gate.workflow_id !== null && status !== 'expired') await voting.recordAgreement(tx, gate, outcome)
-  const votes = await voting.listVotes(tx, gate.workspace_id, [gate.request_id])
-  await settleNotices(tx, gate.workspace_id, [gate.request_id], outcomeInWords(closed, votes))
+  const [votes, resolved_at] = await Promise.all([
+    voting.listVotes(tx, gate.workspace_id, [gate.request_id]),
+    store.transactionTime(tx),
+  ])
+  const closed = { ...gate, status, outcome, resolved_at }
   engine().send(tx, to, outcomeWith(closed, votes))
+  await store.closeGate(tx, gate.workspace_id, gate.request_id, status, outcome)
+  if (gate.workflow_id !== null && status !== 'expired') await voting.recordAgreement(tx, gate, outcome)
+  await beforeNotices()
+  await settleNotices(tx, gate.workspace_id, [gate.request_id], outcomeInWords(closed, votes))
 }
 
 /** Returns the message to the execution about its resolved gate. */
@@ -73,12 +83,21 @@ function outcomeWith(gate: store.Gate, cast: voting.VoteRow[]): Settled {
   }
 }
 
-/** Resolves the gate after a vote if the votes decide it. Otherwise reports a gate that can no longer open. */
-export async function settle(deps: GateDependencies, tx: Tx, gate: store.Gate): Promise<void> {
+/**
+ * Resolves the gate after a vote if the votes decide it. Otherwise reports a gate that can no longer open. `noticeOwn`
+ * settles the notices of the voter, before those of the others if the gate is resolved.
+ */
+export async function settle(
+  deps: GateDependencies,
+  tx: Tx,
+  gate: store.Gate,
+  noticeOwn: () => Promise<void>,
+): Promise<void> {
   const standing = await readVotingState(tx, gate)
   const decision = decideGate(standing)
-  if (decision !== 'open') return resolve(deps, tx, gate, decision, decision)
-  return reportIfStuck(tx, standing)
+  if (decision !== 'open') return resolve(deps, tx, gate, decision, decision, noticeOwn)
+  await reportIfStuck(tx, standing)
+  await noticeOwn()
 }
 
 /** Cancels the open gates of the execution, or of the node at `path`, after it has ended. */
@@ -89,10 +108,13 @@ export async function cancelOpen(tx: Tx, workspaceId: string, executionId: strin
   await settleNotices(tx, workspaceId, ids, NO_LONGER_ASKED)
 }
 
+const isToChange = (standing: VotingState): boolean => decideGate(standing) === 'approved' || isToReport(standing)
+
 /**
  * After a person has left: opens gates that waited only for that person's vote, and reports gates that no remaining
- * person can open. Works in small batches, so that no vote waits for the whole workspace. Gates that are locked by a
- * vote are left for the next check, and the recheck request stays until every gate has been checked.
+ * person can open. Looks for them in small batches, so that no vote waits for the whole workspace, and changes each in
+ * a transaction of its own, which locks no feed before the execution of another gate. Gates that are locked by a vote
+ * are left for the next check, and the recheck request stays until every gate has been checked.
  */
 export async function recheckWorkspace(deps: GateDependencies, workspaceId: string): Promise<void> {
   const asked = await deps.db.tenant(inWorkspace(workspaceId), async (tx) => {
@@ -108,15 +130,24 @@ export async function recheckWorkspace(deps: GateDependencies, workspaceId: stri
   for (let after: string | null = null; ; ) {
     const batch = await deps.db.tenant(inWorkspace(workspaceId), async (tx) => {
       const ids = await store.listOpenGateIds(tx, workspaceId, after, RECHECKED_AT_ONCE)
+      // A vote that has not been committed may not know yet that the person has left: its gate is locked.
       const locked = await store.lockFreeGates(tx, workspaceId, ids)
-      for (const standing of await readVotingStates(tx, locked)) {
-        if (decideGate(standing) === 'approved') await resolve(deps, tx, standing.gate, 'approved', 'approved')
-        else await reportIfStuck(tx, standing)
-      }
-      return { ids, locked: locked.length }
+      const changing = (await readVotingStates(tx, locked)).filter(isToChange)
+      return { ids, locked: locked.length, changing: changing.map(({ gate }) => gate.request_id) }
     })
     // A gate that was closed in the meantime also counts as locked. The next check will not find it.
     if (batch.locked < batch.ids.length) lockedByOthers = true
+    for (const requestId of batch.changing)
+      await deps.db.tenant(inWorkspace(workspaceId), async (tx) => {
+        const [gate] = await store.lockFreeGates(tx, workspaceId, [requestId])
+        if (!gate) {
+          lockedByOthers = true
+          return
+        }
+        const standing = await readVotingState(tx, gate)
+        if (decideGate(standing) === 'approved') await resolve(deps, tx, gate, 'approved', 'approved')
+        else await reportIfStuck(tx, standing)
+      })
     if (batch.ids.length < RECHECKED_AT_ONCE) break
     after = batch.ids.at(-1)!
   }

@@ -15,7 +15,7 @@ export const makeGates = (deps: GateDependencies) => ({
   openGate: (wait: WaitRequest) => openGate(deps, wait),
   gateDue: (wait: Parameters<typeof gateDue>[1]) => gateDue(deps, wait),
   editCall: (tx: Tx, gate: Gate, edit: Edit) => editCall(deps, tx, gate, edit),
-  settle: (tx: Tx, gate: Gate) => settle(deps, tx, gate),
+  settle: (tx: Tx, gate: Gate, noticeOwn: () => Promise<void>) => settle(deps, tx, gate, noticeOwn),
   recheckWorkspace: (workspaceId: string) => recheckWorkspace(deps, workspaceId),
   cancelOpen,
   tellVoters: notifyVoters,

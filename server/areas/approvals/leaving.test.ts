@@ -42,3 +42,22 @@ test('a gate whose only voter leaves the team while the gate is being opened is 
     await holder.end()
   }
 })
+
+test('a gate that no person could open waits again for a person who is added to the team', async () => {
+  const { owner, member, viewer } = await makeWorld(service())
+  const { body: team } = await owner.call('POST', '/api/teams', { body: { name: 'Finance' } })
+  const add = (user: string) =>
+    owner.call('POST', `/api/teams/${team.team_id}/add_users`, { body: { user_ids: [user] } })
+  await add(member.id)
+  const policy = { approvers: [{ kind: 'team', id: team.team_id }], quorum: 'any' }
+  const definition = { nodes: [{ id: 'gate', type: 'approval', args: { title: 'Pay?', policy } }], edges: [] }
+  const { body: workflow } = await owner.call('POST', '/api/workflows', { body: { name: 'Gated', definition } })
+  const { body: run } = await owner.call('POST', `/api/workflows/${workflow.workflow_id}/run`, { body: {} })
+  const gateOf = async () =>
+    (await owner.call('GET', `/api/workflows/executions/${run.execution_id}/approvals`)).body.items[0]
+  await until(gateOf, 'the gate')
+  await owner.call('DELETE', `/api/teams/${team.team_id}/members/${member.id}`)
+  await until(async () => (await gateOf()).unsatisfiable, 'the report')
+  expect((await add(viewer.id)).status).toBe(200)
+  expect(await gateOf()).toMatchObject({ unsatisfiable: false, outstanding: [{ id: viewer.id }] })
+})

@@ -19,11 +19,13 @@ export function outcomeInWords({ status, outcome }: Pick<Gate, 'status' | 'outco
 export const editInWords = (editor: string): string =>
   `${editor} edited the arguments: another approval asks about them`
 
-const MAX_NAMES = 3
+const MAX_NAMES = 4
 
+/** Names everyone, or all but at least two. */
 function listOf(names: string[]): string {
-  const shown = names.slice(0, MAX_NAMES)
-  const more = names.length - shown.length
-  const last = more > 0 ? `${more} others` : shown.length > 1 ? shown.pop()! : undefined
-  return last === undefined ? shown.join(', ') : `${shown.join(', ')} and ${last}`
+  if (names.length > MAX_NAMES) {
+    const shown = names.slice(0, MAX_NAMES - 1)
+    return `${shown.join(', ')} and ${names.length - shown.length} others`
+  }
+  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
 }

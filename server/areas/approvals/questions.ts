@@ -7,6 +7,7 @@ import type { Turns } from '#engine/worker/turns'
 import type { Json } from '#model/definition'
 import { validateJson } from '#model/json-schema'
 import { checkSchema } from '#model/json-schema-check'
+import { toStorableText } from '#model/storable'
 import type { AccessLevel } from '#platform/access/rules'
 import type { Database, Tx } from '#platform/db/pool'
 import { invalid, type Problem, problem, unknownReference } from '#platform/errors'
@@ -76,7 +77,8 @@ async function askQuestion(deps: QuestionDependencies, wait: WaitRequest): Promi
       // After a crash the node may ask a question that was asked, or even answered, before the journal event was
       // written: this is the same question.
       const present = await store.lockLatest(tx, wait)
-      if (present)
+      // A retry of the node asks again what nobody answered in time.
+      if (present && !(present.status === 'expired' && wait.attempt > 1))
         return present.status === 'open' ? opened(present) : { ...opened(present), settled: outcomeOf(present) }
       const reuse = reuseOf(wait)
       const row = await store.insertQuestion(tx, wait, reuse?.key ?? null)
@@ -97,11 +99,13 @@ async function askQuestion(deps: QuestionDependencies, wait: WaitRequest): Promi
   return openedOnce('questions_one_open', ask)
 }
 
+const MAX_TITLE = 300
+
 async function notify(tx: Tx, row: Row, kind: string, title: string): Promise<void> {
   await deliverEvent(tx, {
     workspaceId: row.workspace_id,
     kind,
-    title: title.slice(0, 300),
+    title: title.length <= MAX_TITLE ? title : `${toStorableText(title, MAX_TITLE - 1)}…`,
     data: { clarification_id: toWire('clr', row.clarification_id), execution_id: toWire('exe', row.execution_id) },
     link: `/runs/${toWire('exe', row.execution_id)}`,
     to: await store.listAnswerers(tx, row),
@@ -109,12 +113,12 @@ async function notify(tx: Tx, row: Row, kind: string, title: string): Promise<vo
 }
 
 async function close(engine: GetEngine, tx: Tx, row: Row, answer: Json, by: Answerer): Promise<void> {
-  store.sendAnswer(tx, row, answer, by)
-  // Runs while the message to the execution is sent, so that an answer needs no additional round trip.
-  const settled = settleNoticesAbout(tx, row.workspace_id, [matterOf(row)], `Answered by ${by.name}`)
   const answered = { ...row, status: 'answered' as const, answer, answered_by: by.id, answered_by_name: by.name }
+  // Locks the execution before the feeds of people, as a vote does. No statement waits for the result of another, so
+  // that an answer needs no additional round trip.
   signalExecution(engine, tx, answered, { isLast: true })
-  await settled
+  store.sendAnswer(tx, row, answer, by)
+  await settleNoticesAbout(tx, row.workspace_id, [matterOf(row)], `Answered by ${by.name}`)
 }
 
 const matterOf = ({ clarification_id }: Pick<Row, 'clarification_id'>): string => toWire('clr', clarification_id)
@@ -179,9 +183,9 @@ async function questionDue(deps: QuestionDependencies, wait: store.WhereAsked): 
       await notify(tx, escalated, 'clarification.escalated', `Nobody has answered yet: ${row.question}`)
       return { dueAt: escalated.due_at }
     }
+    signalExecution(deps.engine, tx, { ...row, status: 'expired' })
     await store.markExpired(tx, row)
     await settleNoticesAbout(tx, row.workspace_id, [matterOf(row)], 'The time to answer has passed')
-    signalExecution(deps.engine, tx, { ...row, status: 'expired' })
     return { dueAt: null }
   })
 }

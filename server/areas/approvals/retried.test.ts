@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from 'vitest'
+import { fromWire } from '#platform/ids'
 import { useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makeWorld, type World } from '#test/harness/world'
@@ -79,4 +80,32 @@ test.each<[what: string, first: Gate, second: Gate]>([
   ],
 ])('an approval is asked for again if the active version has another %s', async (_what, first, second) => {
   expect(await retryAfter(first, second)).toBe('waiting')
+})
+
+test('a question that nobody answered in time is asked again by a retry of its node', async () => {
+  const args = { question: 'Which?', schema: { type: 'string' }, due_in_s: 0.3 }
+  const retry = { max_attempts: 2, backoff_s: 0, on: ['question_expired'] }
+  const definition = { nodes: [{ id: 'ask', type: 'clarification', args, retry }], edges: [] }
+  const { body } = await world.owner.call('POST', '/api/workflows', { body: { name: 'Asks', definition } })
+  const run = await world.owner.call('POST', `/api/workflows/${body.workflow_id}/run`, { body: {} })
+  expect((await whenIn(run.body.execution_id, 'failed')).error.code).toBe('question_expired')
+  const asked = await service().sql<{ status: string }>('select status from questions where workflow_id = $1', [
+    fromWire('wf', body.workflow_id),
+  ])
+  expect(asked.map(({ status }) => status)).toEqual(['expired', 'expired'])
+})
+
+test('an event that did not come in time is awaited again by a retry of its node', async () => {
+  const retry = { max_attempts: 2, backoff_s: 0, on: ['event_overdue'] }
+  const definition = {
+    nodes: [{ id: 'wait', type: 'wait.event', args: { key: 'never', due_in_s: 0.3 }, retry }],
+    edges: [],
+  }
+  const { body } = await world.owner.call('POST', '/api/workflows', { body: { name: 'Waits', definition } })
+  const run = await world.owner.call('POST', `/api/workflows/${body.workflow_id}/run`, { body: {} })
+  await whenIn(run.body.execution_id, 'failed')
+  const waits = await service().sql<{ status: string }>('select status from event_waits where execution_id = $1', [
+    fromWire('exe', run.body.execution_id),
+  ])
+  expect(waits.map(({ status }) => status)).toEqual(['expired', 'expired'])
 })

@@ -73,15 +73,11 @@ async function record(
       data: { node_id: gate.node_id, request_id: toWire('apr', gate.request_id), vote: voteJson(row) },
     },
   )
-  if (row.voter_kind === 'human')
-    await settleNoticesAbout(
-      tx,
-      gate.workspace_id,
-      [toWire('apr', gate.request_id)],
-      `You voted: ${row.decision}`,
-      row.voter_id,
-    )
-  await gates.settle(tx, gate)
+  const matters = [toWire('apr', gate.request_id)]
+  await gates.settle(tx, gate, async () => {
+    if (row.voter_kind === 'human')
+      await settleNoticesAbout(tx, gate.workspace_id, matters, `You voted: ${row.decision}`, row.voter_id)
+  })
   return row
 }
 

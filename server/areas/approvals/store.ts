@@ -238,16 +238,18 @@ export async function moveVote(tx: Tx, gate: Gate, from: string, to: string): Pr
   )
 }
 
+/** Returns the time of the transaction, at which `closeGate` closes a gate. */
+export const transactionTime = async (tx: Tx): Promise<Date> => (await tx.row<{ now: Date }>('select now()')).now
+
 export const closeGate = (
   tx: Tx,
   workspaceId: string,
   requestId: string,
   status: Gate['status'],
   outcome: Gate['outcome'],
-): Promise<Gate> =>
-  tx.row<Gate>(
+): Promise<number> =>
+  tx.count(
     `with forgotten as (delete from agent_reviews where workspace_id = $1 and request_id = $2)
-     update approval_requests set status = $3, outcome = $4, resolved_at = now(), unsatisfiable = false where workspace_id = $1 and request_id = $2
-     returning ${columns}`,
+     update approval_requests set status = $3, outcome = $4, resolved_at = now(), unsatisfiable = false where workspace_id = $1 and request_id = $2`,
     [workspaceId, requestId, status, outcome],
   )

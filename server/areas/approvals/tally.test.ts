@@ -4,6 +4,7 @@ import type { Policy } from '#model/approval'
 import type { JsonObject } from '#model/definition'
 import { toWire } from '#platform/ids'
 import { reasonToExclude } from './excluded.ts'
+import { outcomeInWords } from './outcome-words.ts'
 import { given, policyText, readPolicy, toRows } from './policy.ts'
 import type { Gate } from './store.ts'
 import { decideGate, gateIsSatisfiable, isStuckByExclusion, votingStateOf } from './tally.ts'
@@ -266,4 +267,19 @@ describe('a policy', () => {
   ])('with %j is described as a text', (policy, lines) => {
     expect(policyText(policyOf(policy))).toBe(lines.join('\n'))
   })
+})
+
+test.each([
+  [1, 'Approved by A'],
+  [2, 'Approved by A and B'],
+  [3, 'Approved by A, B and C'],
+  [4, 'Approved by A, B, C and D'],
+  [5, 'Approved by A, B, C and 2 others'],
+])('the outcome of a gate that %i people approved is described as %j', (count, text) => {
+  const votes = [...'ABCDE'].slice(0, count).map((voter_name) => ({
+    voter_kind: 'human' as const,
+    voter_name,
+    decision: 'approve' as const,
+  }))
+  expect(outcomeInWords({ status: 'approved', outcome: 'approved' }, votes)).toBe(text)
 })

@@ -5,7 +5,7 @@ import { readBounds } from './edit-store.ts'
 import { reasonToExclude } from './excluded.ts'
 import type { Approval, Vote } from './schema.ts'
 import type * as store from './store.ts'
-import type { VotingState } from './tally.ts'
+import { gateIsSatisfiable, type VotingState } from './tally.ts'
 import { readVotingStates } from './voting-state.ts'
 import * as voting from './voting-store.ts'
 
@@ -48,7 +48,8 @@ export async function gateViews(tx: Tx, gates: readonly store.Gate[]): Promise<A
   return states.map((state) => viewOf(state, earned))
 }
 
-function viewOf({ gate, votes, agents, outstanding, excluded }: VotingState, earned: voting.AgreementRow[]): Approval {
+function viewOf(state: VotingState, earned: voting.AgreementRow[]): Approval {
+  const { gate, votes, agents, outstanding, excluded } = state
   return {
     request_id: gate.request_id,
     execution_id: gate.execution_id,
@@ -69,7 +70,8 @@ function viewOf({ gate, votes, agents, outstanding, excluded }: VotingState, ear
       name: voter.name,
     })),
     excluded: excluded.map(({ user_id, name }) => ({ user_id, name, reason: reasonToExclude(gate, user_id) ?? '' })),
-    unsatisfiable: gate.unsatisfiable,
+    // Somebody who can vote may have been added since.
+    unsatisfiable: gate.unsatisfiable && !gateIsSatisfiable(state),
     agents: agents.map(({ agent, agent_name }) => {
       const record = earned.find(
         (row) => row.agent === agent && row.workflow_id === gate.workflow_id && row.node_id === gate.node_id,

@@ -106,7 +106,9 @@ async function openWait(parts: WaitParts, wait: WaitRequest): Promise<Opened> {
   const callbackHash = callbackHashOf(wait.nodePath)
   return parts.db.tenant({ workspaceId: wait.workspaceId, userId: null }, async (tx) => {
     const present = await store.lockLatest(tx, wait)
-    if (present)
+    // A retry of the node waits again for what did not come in time.
+    const isRetry = present?.status === 'expired' && present.on_due === 'fail' && wait.attempt > 1
+    if (present && !isRetry)
       return present.status === 'open' ? opened(present) : { ...opened(present), settled: outcomeOf(present) }
     await store.lockKey(tx, wait.workspaceId, `${wait.executionId}:${callbackHash.toString('hex')}`, true)
     if (typeof wait.args.key === 'string') await store.lockKey(tx, wait.workspaceId, wait.args.key, true)

@@ -1,3 +1,4 @@
+import { request } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as discord from '#test/fakes/channels/discord'
 import * as receiver from '#test/fakes/channels/receiver'
@@ -82,9 +83,9 @@ const externalId = (name: Name): string =>
     name as 'email'
   ] ?? `account-${++count}`
 
-async function makeChannel(name: Name): Promise<string> {
-  const { body, text } = await world.owner.call('POST', '/api/gateway/channels', {
-    body: { channel: name, external_id: externalId(name), template_id: template, credentials: credentials[name] },
+async function makeChannel(name: Name, owner = world.owner, template_id = template): Promise<string> {
+  const { body, text } = await owner.call('POST', '/api/gateway/channels', {
+    body: { channel: name, external_id: externalId(name), template_id, credentials: credentials[name] },
   })
   expect(body?.config_id, text).toBeDefined()
   return body.config_id
@@ -241,6 +242,29 @@ describe('an inbound file', () => {
     const telegramId = await makeChannel('telegram')
     const two = telegram.fromTelegram({ pad: 'x'.repeat(2 << 20) })
     expect((await deliver('telegram', telegramId, two)).status).toBe(413)
+  })
+
+  test('is received from another workspace while mails of one workspace arrive slowly', async () => {
+    const { owner } = await makeWorld(service)
+    const others = await makeTemplate(owner, [await makeWorkflow(owner, 'Count orders', definition)])
+    const [slow, quick] = [await makeChannel('email'), await makeChannel('email', owner, others)]
+    const large = () => mime('count orders', base64('x'.repeat(2 << 20)))
+    const { raw, headers } = large()
+    const arriving = [0, 1].map(() => {
+      const sending = request(`${service.base}/gateway/email/${slow}`, {
+        method: 'POST',
+        headers: { ...headers, 'content-length': raw.length },
+      })
+      sending.on('error', () => {})
+      sending.write('From: Ada <ada@example.org>\r\n')
+      return sending
+    })
+    try {
+      await expect.poll(async () => (await deliver('email', slow, large())).body.code).toBe('overloaded')
+      expect((await deliver('email', quick, large())).body).toEqual({ received: true })
+    } finally {
+      for (const sending of arriving) sending.destroy()
+    }
   })
 
   test('of one conversation cannot be used in another', async () => {

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { fromWire, toWire } from '#platform/ids'
+import { fromWire, newId, toWire } from '#platform/ids'
 import * as discord from '#test/fakes/channels/discord'
 import * as receiver from '#test/fakes/channels/receiver'
 import type { FakeVendor } from '#test/fakes/channels/server'
@@ -546,6 +546,33 @@ describe('conversations', () => {
     const written = { ...JSON.parse(String(raw)), headers: { 'Content-Language': 'fr-FR, en' } }
     await deliver('email', configId, { raw: JSON.stringify(written), headers })
     await heard('email', /Je peux vous aider/)
+  })
+
+  test('wait while a quota for mails is used up, and the channel shows the reason', async () => {
+    const quota = 'outside_recipients_per_day'
+    await service.sql(
+      `insert into plans (plan_id, org_id, name, amount, currency, "interval", quotas)
+       select $1, org_id, 'Free', 0, 'eur', 'month', $2 from orgs limit 1`,
+      [newId(), { [quota]: 0 }],
+    )
+    const home = await makeWorld(service)
+    const { body: desk } = await home.owner.call('POST', '/api/templates', {
+      body: { name: 'Desk', greeting: 'Quota!' },
+    })
+    const { body: channel } = await put('email', { template_id: desk.template_id }, home.owner)
+    await deliver('email', channel.config_id, mail('hello'))
+    const problemOf = async (): Promise<string | null> =>
+      (await home.owner.call('GET', `/api/gateway/channels/${channel.config_id}`)).body.problem
+    await until(async () => (await problemOf())?.includes(quota), 'the reason')
+    expect(await statesOf(channel.config_id, 'channel_sends')).toEqual(['waiting', 'waiting'])
+    await service.sql('delete from plans')
+    await until(async () => {
+      await service.sql(`update channel_sends set not_before = now() where config_id = $1 and state = 'waiting'`, [
+        fromWire('chan', channel.config_id),
+      ])
+      return (await textsOf('email')).includes('Quota!')
+    }, 'the answer')
+    await until(async () => (await problemOf()) === null, 'the reason to be gone')
   })
 
   test('continue with another template when the config is changed', async () => {

@@ -30,19 +30,25 @@ export type KeepFile = (
   chunks: AsyncIterable<Buffer>,
 ) => Promise<FileValue>
 
-/** The number of large messages read at once. Each has at most 25 MiB, plus its decoded attachments. */
+/**
+ * The number of large messages of a workspace read at once. Each has at most 25 MiB, plus its decoded attachments, and
+ * may arrive slowly.
+ */
 const MAX_LARGE_AT_ONCE = 2
 
 function makeSlots(size: number) {
-  let taken = 0
+  const taken = new Map<string, number>()
+  const takenBy = (workspaceId: string): number => taken.get(workspaceId) ?? 0
   return {
-    take(): boolean {
-      if (taken >= size) return false
-      taken += 1
+    take(workspaceId: string): boolean {
+      if (takenBy(workspaceId) >= size) return false
+      taken.set(workspaceId, takenBy(workspaceId) + 1)
       return true
     },
-    giveBack(): void {
-      taken -= 1
+    giveBack(workspaceId: string): void {
+      const left = takenBy(workspaceId) - 1
+      if (left === 0) taken.delete(workspaceId)
+      else taken.set(workspaceId, left)
     },
   }
 }
@@ -120,12 +126,13 @@ export function makeInbound(options: {
     const most = vendor.maxBodyBytes?.({ headers: request.headers }, usableOf(config)) ?? maxBytes
     const expected = Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY)
     const isLarge = most > maxBytes && expected > maxBytes
-    if (isLarge && !large.take()) throw problem('overloaded', 'Several large messages are being read; send it again.')
+    if (isLarge && !large.take(config.workspace_id))
+      throw problem('overloaded', 'Several large messages are being read; send it again.')
     try {
       checkLength(request, most)
       return await readWhole(request, most)
     } finally {
-      if (isLarge) large.giveBack()
+      if (isLarge) large.giveBack(config.workspace_id)
     }
   }
 

@@ -120,7 +120,10 @@ export function makeOutbox(options: { db: Database; log: Logger; channels: Chann
         error instanceof ChannelFailure ? error : new ChannelFailure('unavailable', 'it could not be sent')
       if (!failure.retryable || send.old) await park(failure.message)
       else if (failure.code === 'rate_limited')
-        await inScope((tx) => outboxStore.slowDown(tx, workspace_id, send, failure.retryAfterS ?? 1))
+        await inScope(async (tx) => {
+          await outboxStore.slowDown(tx, workspace_id, send, failure.retryAfterS ?? 1)
+          await store.noteProblem(tx, workspace_id, config.config_id, failure.message)
+        })
       else if (send.attempts >= MAX_ATTEMPTS) await park(failure.message)
       else
         await inScope((tx) =>

@@ -36,13 +36,10 @@ function optionsOf(schema: Json, { say }: MailWords): { label: string; response:
   ]
 }
 
-/**
- * Returns the buttons. A gate has none unless the message shows the whole payload, since no person should vote on only
- * a part of it.
- */
+/** Returns the buttons. There are none unless the message shows everything, since no person should decide on a part. */
 function choicesOf(matter: GateOrQuestion, isWhole: boolean, words: MailWords): ChannelText['choices'] {
-  if (matter.kind === 'clarification') return optionsOf(matter.schema, words)
   if (!isWhole) return []
+  if (matter.kind === 'clarification') return optionsOf(matter.schema, words)
   return [
     { label: words.say('Approve'), response: 'approve' },
     { label: words.say('Reject'), response: 'reject' },
@@ -63,7 +60,9 @@ export function channelTextOf(parts: {
   const { matter, words } = parts
   const { say, notice } = words
   const shown = matter ? shownOf(matter, MAX_SHOWN) : { text: '', isWhole: true }
-  const choices = matter && parts.mayPress ? choicesOf(matter, shown.isWhole, words) : []
+  // The title of a gate is shown nowhere else.
+  const isWhole = shown.isWhole && (matter?.kind !== 'approval' || notice(parts.title).length <= MAX_TITLE)
+  const choices = matter && parts.mayPress ? choicesOf(matter, isWhole, words) : []
   const hash = matter?.kind === 'approval' ? say('Content: sha256 {0}', [matter.sha256]) : ''
   const lines = [
     toStorableText(notice(parts.title), MAX_TITLE),

@@ -25,10 +25,18 @@ const oneLine = (text: string): string => text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+
 const escapeHtml = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
 
-/** Returns the payload as text, and whether the text is complete. */
-export function shownOf({ payload, kind }: GateOrQuestion, most = MAX_SHOWN): { text: string; isWhole: boolean } {
-  if (kind === 'clarification' || payload === null) return { text: '', isWhole: true }
-  const text = typeof payload === 'string' ? payload : JSON.stringify(payload, null, 2)
+/** A longer question may be cut in the title of its message. */
+const MAX_QUESTION_IN_TITLE = 200
+
+const contentOf = ({ kind, title, payload }: GateOrQuestion): string => {
+  if (kind === 'clarification') return title.length <= MAX_QUESTION_IN_TITLE ? '' : title
+  if (payload === null) return ''
+  return typeof payload === 'string' ? payload : JSON.stringify(payload, null, 2)
+}
+
+/** Returns the payload, or a question that is too long for a title, as text, and whether the text is complete. */
+export function shownOf(matter: GateOrQuestion, most = MAX_SHOWN): { text: string; isWhole: boolean } {
+  const text = contentOf(matter)
   return text.length <= most ? { text, isWhole: true } : { text: `${toStorableText(text, most)}…`, isWhole: false }
 }
 

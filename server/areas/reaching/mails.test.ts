@@ -410,6 +410,7 @@ describe('mails', () => {
       workflowId: null,
       versionId: null,
       nodeId: 'ask',
+      attempt: 1,
       args: { ...args, due_in_s: 3600 },
       startedBy: null,
       initiatedBy: [],

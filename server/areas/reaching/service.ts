@@ -83,7 +83,7 @@ export const getInteraction = (deps: Reaching, ctx: Context, input: ByLink, exch
       status: matter.status,
       outcome: matter.outcome,
       own_answer: matter.own,
-      refusal: isOther ? 'It has changed since this message was sent.' : matter.refusal,
+      refusal: isOther ? 'It has changed since this message was sent. Look at it in the console.' : matter.refusal,
       person: { name: message.name, reached_at: maskedAddress(message) },
       proof: proofOf(deps, ctx, message, exchange),
       due_at: matter.dueAt,

@@ -27,7 +27,10 @@ test('a replay whose connection to the database is lost while it is written cont
     expect(started.status, started.text).toBe(202)
     replay = started.body.replay_id
     await until(() => waitsForLock(service(), WRITES), 'the replay to write its results')
-    await holding.sql('select pg_terminate_backend(pid) from pg_stat_activity where query like $1', [WRITES])
+    await holding.sql(
+      `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query like $1`,
+      [WRITES],
+    )
     await holding.commit()
   })
   const ended = await until(async () => {

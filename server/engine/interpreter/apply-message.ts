@@ -34,7 +34,8 @@ const applyTime = (pass: Pass) => {
   const { ending } = pass.state
   if (ending?.until !== undefined && ending.until <= pass.at) return cutShort(pass, ending)
   for (const [id, node] of activeNodes(pass.state)) {
-    if (hasEnded(pass.state)) return
+    // A node of this list has failed the execution, and that closed the others.
+    if (hasEnded(pass.state) || (!ending && pass.state.ending)) return
     const wait = node.wait
     const wasOver = wait?.kind === 'timer' && node.expires !== undefined && wait.until <= node.expires
     if (node.expires !== undefined && node.expires <= pass.at && !wasOver) {

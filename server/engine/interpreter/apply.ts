@@ -150,7 +150,8 @@ const closed = (state: GraphState, at: number): Record<string, NodeState> => {
     if (node.status !== 'running' && node.status !== 'waiting') nodes[id] = node
     else {
       const { wait: _wait, expires: _expires, map: _map, loop: _loop, steps: _steps, over: _over, ...rest } = node
-      nodes[id] = { ...rest, status: 'failed', finished_at: at, error: { ...INTERRUPTED, node_id: id } }
+      const error = { ...INTERRUPTED, node_id: id, attempt: node.attempt }
+      nodes[id] = { ...rest, status: 'failed', finished_at: at, error }
     }
   }
   return nodes

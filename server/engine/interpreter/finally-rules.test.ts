@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Definition, Json } from '#model/definition'
+import type { Definition, Json, Node } from '#model/definition'
 import { NodeFailure } from '../node.ts'
 import { advance, resume, type Step, startGraph } from './advance.ts'
 import { closingOf, loopArgs, mapArgs } from './commands.ts'
@@ -221,6 +221,27 @@ describe('an execution with finally nodes', () => {
     })
     const step = advance(asking, startGraph(asking, 0).state, [cancel], 1_000)
     expect(commands(step).toSorted()).toEqual(['abandon sub', 'close gate', 'grace ', 'run tidy'].toSorted())
+  })
+
+  test.each<[string, Node]>([
+    ['a timer', node('other', { type: 'wait', args: { for_s: 2 } })],
+    ['a timeout', node('other', { type: 'wait', args: { for_s: 9 }, timeout_s: 2, on_error: 'continue' })],
+    ['a retry', node('other', { retry: { max_attempts: 2, backoff_s: 1, jitter: 0 } })],
+  ])('starts nothing but finally nodes when %s was due at the time at which another node failed', (_name, other) => {
+    const due = contextOf({
+      nodes: [
+        node('late', { type: 'wait', args: { for_s: 9 }, timeout_s: 1 }),
+        other,
+        node('after'),
+        node('tidy', { finally: true }),
+      ],
+      edges: [edge('other', 'after')],
+    })
+    const failing: GraphMessage = { ...error('other'), retryable: true } as GraphMessage
+    const waiting = advance(due, startGraph(due, 0).state, [failing], 0)
+    const step = advance(due, waiting.state, [{ kind: 'time' }], 3_000)
+    expect(types(step)).toEqual(['node.failed', 'execution.ending', 'node.started'])
+    expect(commands(step)).toEqual(['grace ', 'run tidy'])
   })
 
   test('requests the time limit again after a takeover, unless it is known', () => {

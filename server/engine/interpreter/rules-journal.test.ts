@@ -457,7 +457,7 @@ describe('the state after', () => {
       attempt,
       ready: 0,
       finished_at: 50,
-      error: { code: 'interrupted', message: 'the execution ended before this node did', node_id: id },
+      error: { code: 'interrupted', message: 'the execution ended before this node did', node_id: id, attempt },
     })
     expect(nodes).toEqual({
       done: state.nodes.done,

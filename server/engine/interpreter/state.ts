@@ -115,15 +115,19 @@ export const hasActive = (state: GraphState): boolean => {
 export const onlyWaits = (state: GraphState): boolean =>
   !hasEnded(state) && activeNodes(state).every(([, node]) => node.status === 'waiting')
 
-/** Returns the next time at which something changes without a message, or null. */
-export const nextDue = (state: GraphState): number | null => {
+/**
+ * Returns the next time at which something changes without a message, or null. `isBeingSettled`: checks whether the
+ * request of a node is being checked because it is due, so that only a message follows.
+ */
+export const nextDue = (state: GraphState, isBeingSettled?: (id: string) => boolean): number | null => {
   let due = state.ending?.until ?? Number.POSITIVE_INFINITY
   for (const id in state.nodes) {
     const node = state.nodes[id] as NodeState
     if (!isActive(node)) continue
     if (node.expires !== undefined) due = Math.min(due, node.expires)
     const wait = node.wait
-    if (wait && wait.kind !== 'execution' && wait.until !== null) due = Math.min(due, wait.until)
+    if (!wait || wait.kind === 'execution' || wait.until === null) continue
+    if (!('data' in wait && isBeingSettled?.(id))) due = Math.min(due, wait.until)
   }
   return Number.isFinite(due) ? due : null
 }

@@ -4,8 +4,9 @@ import type { Logger } from '#platform/log'
 import type { Encoded } from './batch.ts'
 import { commitOf } from './encode.ts'
 import type { EventWorkspaces } from './event-workspaces.ts'
-import { Fenced, Full, isFull, isPassing, Refused } from './failures.ts'
-import { isWeekSealed, openWeek } from './sealed-week.ts'
+import { Fenced, Full, isFull, isPassing, Refused, Unsent } from './failures.ts'
+import type { Paced } from './paced.ts'
+import { isOfWeek, isWeekSealed, type WeekOpener } from './sealed-week.ts'
 
 // Sends one batch on one connection until each of its appends is accepted or refused.
 
@@ -20,6 +21,8 @@ export type Delivery = {
   workerId: string
   log: Logger
   eventWorkspaces: EventWorkspaces
+  paced: Paced
+  weeks: WeekOpener
   /** Called when events were added to the outbox. */
   onLeft?(): void
   /** Called when the database has no disk space. The starts of this batch are refused with this error. */
@@ -34,10 +37,15 @@ export const pause = (ms: number): Promise<void> => new Promise((resolve) => set
 /**
  * Refuses only starts. Appends of running executions must be recorded, however long it takes; a start can be refused.
  */
-export const refuseStarts = (batch: Waiting[], because: Error): Waiting[] =>
-  batch.filter(({ encoded, reject }) => {
-    if (encoded.start) reject(because)
-    return !encoded.start
+export const refuseStarts = (
+  batch: Waiting[],
+  because: Error,
+  isRefused: (executionId: string) => boolean = () => true,
+): Waiting[] =>
+  batch.filter(({ encoded: { start, executionId }, reject }) => {
+    if (!start || !isRefused(executionId)) return true
+    reject(because)
+    return false
   })
 
 /** Throws if the connection is lost. It is then unknown whether the batch was written. */
@@ -49,8 +57,10 @@ export async function deliver(delivery: Delivery, client: pg.PoolClient, batch: 
   } catch (error) {
     if (isConnectionLost(error)) throw error
     if (isWeekSealed(error)) {
-      await openWeek(client, error)
-      return deliver(delivery, client, batch, tries + 1)
+      delivery.weeks.open(error)
+      const kept = refuseStarts(batch, new Unsent('the week is being opened', { cause: error }), isOfWeek(error))
+      if (kept.length === 0) return
+      if (kept.length < batch.length) return deliver(delivery, client, kept, tries)
     }
     if (isPassing(error)) {
       if (tries === 0) log.warn({ err: error }, 'a batch of journal entries was not accepted and is sent again')
@@ -69,7 +79,7 @@ export async function deliver(delivery: Delivery, client: pg.PoolClient, batch: 
     return deliver(delivery, client, batch.slice(half))
   }
   delivery.onWritten()
-  settle(batch, answer)
+  settle(delivery.paced, batch, answer)
 }
 
 async function send(delivery: Delivery, client: pg.PoolClient, batch: Waiting[]): Promise<Answer> {
@@ -99,14 +109,17 @@ function withoutStarts(delivery: Delivery, batch: Waiting[], cause: unknown): Wa
   return refuseStarts(batch, error)
 }
 
-function settle(batch: Waiting[], answer: Answer): void {
+function settle(paced: Paced, batch: Waiting[], answer: Answer): void {
   if (answer.alive === 0) {
     for (const waiting of batch) waiting.reject(new Fenced('this worker was declared dead'))
     return
   }
-  const moved = answer.moved.length > 0 ? new Set(answer.moved) : undefined
-  const started = answer.started.length > 0 ? new Set(answer.started) : undefined
-  for (const { encoded, resolve } of batch) {
-    resolve({ moved: moved?.has(encoded.executionId) ?? false, started: started?.has(encoded.executionId) ?? false })
-  }
+  const moved = new Set(answer.moved)
+  const started = new Set(answer.started)
+  paced.add(
+    batch.map(({ encoded: { workspaceId, executionId }, resolve }) => ({
+      workspaceId,
+      give: () => resolve({ moved: moved.has(executionId), started: started.has(executionId) }),
+    })),
+  )
 }

@@ -75,7 +75,7 @@ const startFields = (append: StartAppend): object => {
     credential_hash: start.key && hex(start.key.credentialHash),
     key_hash: start.key && hex(start.key.keyHash),
     body_sha256: start.key && hex(start.key.bodySha256),
-    snapshot: start.snapshot,
+    snapshot: start.snapshot && withoutBlobs(start.snapshot),
     snapshot_seq: 0,
     status: 'running',
     ...(rowUpdate && rowUpdateFields(rowUpdate)),

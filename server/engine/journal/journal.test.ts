@@ -494,3 +494,73 @@ test.each([
   expect(rows).toHaveLength(statements)
   expect(rows.reduce((sum, { n }) => sum + n, 0)).toBe(count)
 })
+
+/** A pool whose statements are answered one by one. `sizes` has the number of event rows of each statement. */
+function manualPool() {
+  const sizes: number[] = []
+  const unanswered: (() => void)[] = []
+  const query = ({ values }: { values: unknown[] }) =>
+    new Promise((resolve) => {
+      sizes.push((values[1] as Buffer).readInt32BE(12))
+      unanswered.push(() => resolve({ rows: [{ alive: 1, generation: 0, moved: [], started: [] }] }))
+    })
+  const client = { query, on: () => {}, off: () => {}, release: () => {} }
+  const answerAll = (): void => {
+    for (const answer of unanswered.splice(0)) answer()
+  }
+  return { pool: { connect: async () => client } as unknown as pg.Pool, sizes, answerAll }
+}
+
+/** Forty starts of two workspaces, because the answers of a single one are not paced. */
+const startsOfTwo = (): Append[] => {
+  const others = newId()
+  return Array.from({ length: 40 }, (_, n) => start(n % 2 ? { workspaceId: others } : {}))
+}
+
+test('the next statement waits until all executions of the last ones are answered, a few in each turn', async () => {
+  const { pool, sizes, answerAll } = manualPool()
+  const own = makeJournal({ pool, workerId, log })
+  let answered = 0
+  const both = startsOfTwo().map(async (append) => {
+    await own.append(append)
+    answered += 1
+    await own.append(next(append))
+  })
+  await expect.poll(() => sizes).toEqual([20, 20])
+  answerAll()
+  await Promise.resolve()
+  let most = 0
+  for (let before = answered; answered < 40; before = answered) {
+    await new Promise(setImmediate)
+    most = Math.max(most, answered - before)
+  }
+  expect(most).toBeLessThanOrEqual(20)
+  await expect.poll(() => sizes).toEqual([20, 20, 20, 20])
+  answerAll()
+  await Promise.all(both)
+  await own.close()
+})
+
+test('an append that arrives while all statements are in flight is sent after their answers', async () => {
+  const { pool, sizes, answerAll } = manualPool()
+  const own = makeJournal({ pool, workerId, log })
+  const all = Array.from({ length: 40 }, () => own.append(start()))
+  await expect.poll(() => sizes).toEqual([20, 20])
+  all.push(own.append(start()))
+  answerAll()
+  await expect.poll(() => sizes).toEqual([20, 20, 1])
+  answerAll()
+  await Promise.all(all)
+  await own.close()
+})
+
+test('a journal that is closed answers all executions whose events are written', async () => {
+  const { pool, sizes, answerAll } = manualPool()
+  const own = makeJournal({ pool, workerId, log })
+  const answers: unknown[] = []
+  for (const append of startsOfTwo()) void own.append(append).then((answer) => answers.push(answer))
+  await expect.poll(() => sizes).toEqual([20, 20])
+  answerAll()
+  await own.close()
+  expect(answers).toEqual(Array(40).fill({ moved: false, started: false }))
+})

@@ -4,7 +4,9 @@ import type { Logger } from '#platform/log'
 import { ENQUEUE, type StartRow } from './batch.ts'
 import { queuedText } from './encode.ts'
 import { Full, isFull, isPassing, Refused, Unknown, Unsent } from './failures.ts'
-import { isWeekSealed, openWeek } from './sealed-week.ts'
+import { makePaced } from './paced.ts'
+import { isOfWeek, isWeekSealed, makeWeekOpener } from './sealed-week.ts'
+import { sinceOldest } from './stalled.ts'
 import { takeBatch } from './take-batch.ts'
 
 // Starts that no worker of this process can accept. They become rows that any worker can claim. Starts that arrive
@@ -34,6 +36,8 @@ export const makeStartQueue = (deps: { pool: pg.Pool; log: Logger }): StartQueue
   let queue: Waiting[] = []
   let scheduled = false
   const sentAt = new Set<{ at: number }>()
+  const paced = makePaced()
+  const weeks = makeWeekOpener(deps)
 
   const refuse = (batch: Waiting[], error: Error): void => {
     for (const waiting of batch) waiting.reject(error)
@@ -43,14 +47,26 @@ export const makeStartQueue = (deps: { pool: pg.Pool; log: Logger }): StartQueue
     try {
       const { rows } = await pool.query<{ started: string[] }>({ ...ENQUEUE, values: [queuedText(batch)] })
       const started = new Set(rows[0]?.started)
-      for (const waiting of batch) waiting.resolve(started.has(waiting.executionId))
+      paced.add(
+        batch.map(({ workspaceId, executionId, resolve }) => ({
+          workspaceId,
+          give: () => resolve(started.has(executionId)),
+        })),
+      )
     } catch (error) {
       if (isNeverConnected(error)) return refuse(batch, new Unsent('no connection to the database', { cause: error }))
       if (isConnectionLost(error)) return refuse(batch, new Unknown('the connection broke', { cause: error }))
       if (isFull(error)) return refuse(batch, new Full('the disk of the database is full', { cause: error }))
-      if (isWeekSealed(error) && tries < TRIES) {
-        await openWeek(pool, error).catch(() => {})
-        return send(batch, tries + 1)
+      if (isWeekSealed(error)) {
+        weeks.open(error)
+        const isUnsent = isOfWeek(error)
+        const kept = batch.filter(({ executionId }) => !isUnsent(executionId))
+        refuse(
+          batch.filter(({ executionId }) => isUnsent(executionId)),
+          new Unsent('the week is being opened', { cause: error }),
+        )
+        if (kept.length === 0) return
+        if (kept.length < batch.length) return send(kept, tries)
       }
       if (isPassing(error) && tries < TRIES) return send(batch, tries + 1)
       if (batch.length === 1) {
@@ -90,11 +106,6 @@ export const makeStartQueue = (deps: { pool: pg.Pool; log: Logger }): StartQueue
         setImmediate(flush)
       }),
     waiting: () => queue.length,
-    stalledFor: () => {
-      const now = performance.now()
-      let longest = 0
-      for (const { at } of sentAt) longest = Math.max(longest, now - at)
-      return longest
-    },
+    stalledFor: () => sinceOldest([...sentAt].map(({ at }) => at)),
   }
 }

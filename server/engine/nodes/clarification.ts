@@ -18,7 +18,12 @@ export const clarification = control({
   args_schema: fields(
     {
       question: { type: 'string', title: 'Question', minLength: 1, maxLength: 4_000, 'x-editor': 'text' },
-      schema: { type: 'object', title: 'Answer', description: 'JSON Schema of the answer', 'x-editor': 'schema' },
+      schema: {
+        type: 'object',
+        title: 'Expected answer',
+        description: 'JSON Schema of the answer',
+        'x-editor': 'schema',
+      },
       who: {
         type: 'array',
         title: 'Who may answer',

@@ -135,6 +135,8 @@ export const commit = async (self: Self, work: Work, start?: StartRow): Promise<
       self.committing = false
       if (error instanceof Unknown) reportNotStarted(self, work)
       deps.onJournalLost(error)
+      // The other executions of the old identity may have left before this one was started under it.
+      self.leave('abandoned')
       if (start) throw error
       return false
     }
@@ -180,7 +182,7 @@ const failUnstorable = async (self: Self, refused: Append, cause: Error): Promis
     return true
   } catch (again) {
     if (again instanceof Fenced || again instanceof Unknown) deps.onJournalLost(again)
-    else self.leave('abandoned')
+    self.leave('abandoned')
     if (start) throw again
     return false
   }

@@ -25,3 +25,6 @@ export const splitPath = (path: string): { prefix: string; node: string } => {
   const dot = path.lastIndexOf('].')
   return dot < 0 ? { prefix: '', node: path } : { prefix: path.slice(0, dot + 2), node: path.slice(dot + 2) }
 }
+
+/** Returns the name of the effect that settles the request of a node because it is due. */
+export const settlingOf = (path: string): string => `due:${path}`

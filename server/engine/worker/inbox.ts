@@ -8,7 +8,7 @@ import { stepFrame } from './advance-frame.ts'
 import { childId } from './child-id.ts'
 import { type Frame, splitPath } from './frame.ts'
 import type { Self, Work } from './live-types.ts'
-import { endPauses, post, postUnawaited, setTimer } from './mailbox.ts'
+import { endPauses, post, postUnawaited } from './mailbox.ts'
 import type { InboxMessage } from './owned.ts'
 import { messageOf } from './signals.ts'
 
@@ -109,7 +109,8 @@ const readOnce = async (self: Self): Promise<void> => {
     })
   } catch (error) {
     self.reading = undefined
-    setTimer(self)
+    // The execution did not park while it was reading.
+    self.schedule()
     self.deps.log.warn({ err: error, execution_id: self.owned.executionId }, 'the inbox could not be read')
     throw error
   }

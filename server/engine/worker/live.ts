@@ -1,3 +1,4 @@
+import type { Context } from '../interpreter/context.ts'
 import { measureGraphs, NO_OUTPUT, type OutputSize } from '../interpreter/output-size.ts'
 import { emptyState } from '../interpreter/state.ts'
 import { startFrame, stepFrame } from './advance-frame.ts'
@@ -14,7 +15,7 @@ import { wasNotStarted } from './unstarted-effects.ts'
 // progress at a time; in the meantime the execution may run ahead (run-ahead.ts).
 
 const makeSelf = (deps: LiveDeps, owned: Owned): Self => {
-  const context = { ...owned.context, elsewhere: () => otherGraphsSize(self, top) }
+  const context: Context = { ...owned.context, otherGraphsSize: () => otherGraphsSize(self, top) }
   const top: Frame = { prefix: '', context, state: owned.state ?? emptyState(), written: true }
   let lastAt = 0
   let scheduled = false

@@ -46,7 +46,6 @@ export async function runLoop(deps: EffectDeps, live: Live, frame: Frame, comman
   await installBody(loop, async () => {
     const { turn, failed } = command.again ? await restore(loop) : {}
     const resumed = turn ? await live.resume(turn) : []
-    live.maps.add(loop.launch)
     await live.post((work) => install(loop, work, turn, resumed, failed))
   })
   return undefined
@@ -83,6 +82,8 @@ function install(
   resumed: ResumedCommand[],
   failed: ItemRow | undefined,
 ) {
+  // Not earlier: `launch` would start the iteration again that is read back but not begun here yet.
+  loop.live.maps.add(loop.launch)
   if (failed) return failTurn(loop, work, failed.index, failed.error)
   if (turn) {
     loop.current = turn

@@ -1,7 +1,6 @@
-import { nextDue } from '../interpreter/state.ts'
 import { stepFrame } from './advance-frame.ts'
 import type { Self, Work } from './live-types.ts'
-import { deadlineOf, dueAt } from './row-update.ts'
+import { deadlineOf, dueAt, nextDueIn } from './row-update.ts'
 
 // Everything that happens to an execution goes through its mailbox, including the passing of time.
 
@@ -57,7 +56,7 @@ const timePasses =
     }
     if (isCatchingUp(self)) return
     for (const frame of [...self.frames.values()]) {
-      const next = nextDue(frame.state)
+      const next = nextDueIn(self, frame)
       if (next !== null && next <= work.at) stepFrame(self, work, frame, [{ kind: 'time' }])
     }
   }
@@ -65,7 +64,8 @@ const timePasses =
 export const setTimer = (self: Self): void => {
   clearTimeout(self.timer)
   const due = isCatchingUp(self) ? deadlineOf(self) : dueAt(self)
-  if (due === null || self.gone) return
+  // While the execution is being cancelled, no time applies. The cancellation has a timer of its own.
+  if (due === null || self.gone || self.cancel) return
   const wait = Math.min(MAX_TIMER, Math.max(1, due - self.deps.clock()))
   self.timer = setTimeout(() => postUnawaited(self, timePasses(self)), wait)
 }

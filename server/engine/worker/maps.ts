@@ -65,7 +65,6 @@ export async function runMap(deps: EffectDeps, live: Live, frame: Frame, command
   await installBody(map, async () => {
     const found: Begun[] = []
     for (const item of command.again ? await restore(map) : []) found.push({ item, resumed: await live.resume(item) })
-    live.maps.add(map.launch)
     await live.post((work) => install(map, work, found))
   })
   return undefined
@@ -130,6 +129,8 @@ async function restore(map: Mapping): Promise<Frame[]> {
 }
 
 function install(map: Mapping, work: Work, found: Begun[]): void {
+  // Not earlier: `launch` would start an item again that is read back but not begun here yet.
+  map.live.maps.add(map.launch)
   for (const { item, resumed } of found) {
     begin(map, item)
     resumeItem(map.live, work, item, resumed)

@@ -8,7 +8,7 @@ import type { Settled, WaitRequest } from '../ports.ts'
 import { LazyAbort } from './abort.ts'
 import { inArea } from './area-call.ts'
 import type { EffectDeps } from './effect-deps.ts'
-import { type Frame, splitPath } from './frame.ts'
+import { type Frame, settlingOf, splitPath } from './frame.ts'
 import type { Live } from './live-types.ts'
 import { countOpenRequest } from './open-requests.ts'
 import { NoLongerNeeded } from './platform-retry.ts'
@@ -27,7 +27,8 @@ const openersOf = ({ ports }: EffectDeps) => ({
 export function waitOf(live: Live, frame: Frame, node: string, args: JsonObject): WaitRequest {
   const { workspaceId, executionId, workflowId, versionId, startedBy, initiatedBy, input } = live.owned
   const about = { workspaceId, executionId, workflowId, versionId, startedBy, initiatedBy, input }
-  return { ...about, nodePath: frame.prefix + node, nodeId: node, args }
+  const attempt = frame.state.nodes[node]?.attempt ?? 1
+  return { ...about, nodePath: frame.prefix + node, nodeId: node, attempt, args }
 }
 
 export async function closeRequest(deps: EffectDeps, live: Live, frame: Frame, node: string): Promise<undefined> {
@@ -107,8 +108,9 @@ export async function settleDue(
 ): Promise<(() => void) | undefined> {
   const { node, people } = command
   const path = frame.prefix + node
-  if (live.effects.has(`due:${path}`)) return undefined
-  live.effects.set(`due:${path}`, new LazyAbort())
+  const settling = settlingOf(path)
+  if (live.effects.has(settling)) return undefined
+  live.effects.set(settling, new LazyAbort())
   const { workspaceId, executionId } = live.owned
   let dueAt: number | null
   try {
@@ -120,7 +122,7 @@ export async function settleDue(
     deps.log.error({ err: error, execution_id: executionId }, 'an overdue gate or question could not be settled yet')
     dueAt = deps.clock() + DUE_LATER
   } finally {
-    live.effects.delete(`due:${path}`)
+    live.effects.delete(settling)
   }
   // The decision of the area has arrived as a message to this execution.
   live.checkInbox()

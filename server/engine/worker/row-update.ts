@@ -7,7 +7,7 @@ import type { RowUpdate } from '../journal/batch.ts'
 import type { BlobRef, WaitingFor } from '../ports.ts'
 import { journalEvent } from './advance-frame.ts'
 import { childId } from './child-id.ts'
-import type { Frame } from './frame.ts'
+import { type Frame, settlingOf } from './frame.ts'
 import type { Self, Work } from './live-types.ts'
 import { shortenWaits } from './shorten-waits.ts'
 
@@ -19,9 +19,13 @@ const SNAPSHOT_EVERY = 1000
 /** Returns the time of the timeout of the whole execution. It does not apply to `finally` nodes. */
 export const deadlineOf = ({ owned, top }: Self): number | null => (top.state.ending ? null : owned.deadline)
 
+/** Returns the next time at which a node of the frame must be looked at. */
+export const nextDueIn = ({ effects }: Self, { prefix, state }: Frame): number | null =>
+  nextDue(state, (id) => effects.has(settlingOf(prefix + id)))
+
 export const dueAt = (self: Self): number | null => {
   let due = deadlineOf(self) ?? Number.POSITIVE_INFINITY
-  for (const frame of self.frames.values()) due = Math.min(due, nextDue(frame.state) ?? due)
+  for (const frame of self.frames.values()) due = Math.min(due, nextDueIn(self, frame) ?? due)
   return Number.isFinite(due) ? due : null
 }
 

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { makeOutgoing } from '#platform/outgoing/outgoing'
 import { makeOutboxMail, type OutboxRow } from '#providers/mail/outbox'
@@ -10,6 +11,7 @@ import * as telegram from '#test/fakes/channels/telegram'
 import * as whatsapp from '#test/fakes/channels/whatsapp'
 import { type Channels, makeChannels } from './channels.ts'
 import {
+  BUTTON_PREFIX,
   type ChannelConfig,
   type ChannelName,
   channelNames,
@@ -353,6 +355,23 @@ describe('the special cases of each vendor', () => {
     expect(JSON.parse(ping.answer.body)).toEqual({ type: 1 })
     const shown = await receive('discord', discord.fromDiscord(discord.discordCommand('one\ntwo')))
     expect(JSON.parse(shown.answer.body)).toMatchObject({ type: 4, data: { content: '> one\n> two' } })
+    for (const long of ['a\n'.repeat(2500), `${'a'.repeat(1899)}${'😀'.repeat(100)}`]) {
+      const { answer, messages } = await receive('discord', discord.fromDiscord(discord.discordCommand(long)))
+      expect(messages[0]!.text).toBe(long.trim())
+      const { content } = JSON.parse(answer.body).data
+      expect(content.length).toBeLessThanOrEqual(2000)
+      expect(content.isWellFormed()).toBe(true)
+    }
+  })
+
+  test('the documented registration at Telegram asks for every kind of update that is read, so that buttons work', async () => {
+    const document = await readFile(new URL('../../../docs/channels.md', import.meta.url), 'utf8')
+    const allowed: string[] = JSON.parse(/allowed_updates=(\[.*?\])/.exec(document)![1]!)
+    for (const update of [telegram.telegramMessage('Hello'), telegram.telegramPress(`${BUTTON_PREFIX}x`)]) {
+      const { messages, press } = await receive('telegram', telegram.fromTelegram(update))
+      expect(messages.length + (press ? 1 : 0)).toBe(1)
+      expect(allowed).toContain(Object.keys(update).find((key) => key !== 'update_id'))
+    }
   })
 
   test('a Slack message with an unknown outcome is looked up in the history, where allowed, before it is sent again', async () => {

@@ -66,12 +66,14 @@ const BUTTON_ROW = 1
 const BUTTON = 2
 const PLAIN_STYLE = 2
 const MAX_LABEL = 80
+/** Discord refuses longer messages, also as the response to a command. */
+const MAX_CHARACTERS = 2000
 
 export const makeDiscord = ({ base }: { base: string }): Channel => ({
   name: 'discord',
   title: 'Discord',
   credentials: ['bot_token', 'public_key'],
-  mostCharacters: 2000,
+  mostCharacters: MAX_CHARACTERS,
   checkExternalId: () => null,
 
   async receive({ headers, body, now }, { credentials }) {
@@ -87,7 +89,7 @@ export const makeDiscord = ({ base }: { base: string }): Channel => ({
     if (press) return { answer: json({ type: PING }), messages: [], press }
     const message = interaction && messageOf(interaction)
     if (!message) return { answer: json({ type: PING }), messages: [] }
-    const shown = message.text === '' ? '…' : `> ${message.text.slice(0, 1900).replaceAll('\n', '\n> ')}`
+    const shown = message.text === '' ? '…' : storable(`> ${message.text.replaceAll('\n', '\n> ')}`, MAX_CHARACTERS)
     return {
       answer: json({ type: SHOW, data: { content: shown, allowed_mentions: { parse: [] } } }),
       messages: [message],

@@ -15,6 +15,7 @@ import {
   SignatureRefused,
 } from './index.ts'
 import { attachmentsIn } from './mime.ts'
+import { withoutQuotations } from './quotations.ts'
 import { equalInConstantTime, secretOf } from './signature.ts'
 import { InlineFile, inlineFile, Locale, localeField, MAX_READ, readJson, storable } from './text.ts'
 
@@ -29,6 +30,8 @@ const Json = z.object({
   attachments: z.array(InlineFile).max(MAX_ATTACHMENTS).optional(),
   headers: z.record(z.string(), z.string()).optional(),
 })
+
+const QUOTA_WAIT_S = 60
 
 const MAX_BYTES = 256 * 1024
 const MAX_LINES = 3000
@@ -80,6 +83,9 @@ export const makeEmail = ({ mail }: { mail: Pick<Mail, 'send'> }): Channel => ({
       })
     } catch (error) {
       if (!(error instanceof MailFailure)) throw error
+      // Quotas are for a minute or a day, or end when an owner confirms their address: the answer waits.
+      if (error.code === 'quota_exceeded')
+        throw new ChannelFailure('rate_limited', error.message, { retryAfterS: QUOTA_WAIT_S })
       throw new ChannelFailure(error.retryable ? 'unavailable' : 'refused', error.message)
     }
   },
@@ -164,7 +170,7 @@ function messageOf(read: Read, ours: string): InboundMessage | undefined {
     /^(mailer-daemon|postmaster|no-?reply)@/.test(from)
   const forged = /\bdmarc=fail\b/i.test(read.header('authentication-results'))
   if (automatic || forged) return undefined
-  const text = storable(withoutQuotes(read.text.slice(0, MAX_READ)))
+  const text = storable(withoutQuotations(read.text.slice(0, MAX_READ)))
   return {
     // Without a message id, a redelivery cannot be distinguished from a second "yes". Processing a message twice is
     // better than losing it.
@@ -185,19 +191,6 @@ function messageOf(read: Read, ours: string): InboundMessage | undefined {
 function languageOf({ header }: Read): string | undefined {
   const [first] = (header('content-language') || header('accept-language')).split(/[,;]/, 1)
   return Locale.parse(first?.trim())
-}
-
-/** Returns the text that the person wrote, without quotations and without the signature. */
-function withoutQuotes(text: string): string {
-  const lines = text.replaceAll('\r\n', '\n').split('\n')
-  const end = lines.findIndex(
-    (line, at) =>
-      /^-- ?$/.test(line) ||
-      /^-{2,} ?(original message|forwarded message)/i.test(line) ||
-      /^on .{5,200}wrote:$/i.test(line.trim()) ||
-      (/^on .{5,200}$/i.test(line.trim()) && /wrote:$/.test(lines[at + 1]?.trim() ?? '')),
-  )
-  return (end === -1 ? lines : lines.slice(0, end)).filter((line) => !line.startsWith('>')).join('\n')
 }
 
 /**
