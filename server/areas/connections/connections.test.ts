@@ -32,6 +32,8 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => canary.listen(0, '127.0.0.1', resolve))
   canaryPort = (canary.address() as AddressInfo).port
   warehouse = new pg.Pool({ connectionString: service().database.superuserUrl, max: 1 })
+  // Its connection may still be open when the database is dropped.
+  warehouse.on('error', () => {})
   warehouse.on('error', () => {})
   await warehouse.query(`create role shop_reader login password '${SECRET}'`).catch(() => {})
   await warehouse.query(`create schema shop; create table shop.orders as

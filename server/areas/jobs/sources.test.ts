@@ -19,6 +19,8 @@ beforeAll(async () => {
   service().allow(`127.0.0.1:${cluster.port}`)
   world = await makeWorld(service())
   warehouse = new pg.Pool({ connectionString: service().database.superuserUrl, max: 1 })
+  // Its connection may still be open when the database is dropped.
+  warehouse.on('error', () => {})
   warehouse.on('error', () => {})
   await warehouse.query(`create role ${role} login password 'first'; create schema crm;
     create table crm.leads as select n, 'lead ' || n as name from generate_series(1, 16) n;

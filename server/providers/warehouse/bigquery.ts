@@ -130,6 +130,8 @@ export function makeBigquery(outgoing: Outgoing): Warehouse {
         job.getQueryResults({
           autoPaginate: false,
           maxResults: Math.min(PAGE_ROWS, limit),
+          // Without this, the client rounds large integers.
+          wrapIntegers: true,
           ...(pageToken && { pageToken }),
         })
       const first = await page()
@@ -212,12 +214,14 @@ async function startJob(
   return job
 }
 
-/** Converts the client's own objects for dates and decimals to JSON. */
+/** Converts the client's own objects for integers, decimals, dates and places to JSON, also inside of records. */
 function plain(value: unknown): Json {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array)) {
-    const { value: inner } = value as { value?: unknown }
-    if (/^BigQuery/.test(value.constructor?.name ?? '') && typeof inner === 'string') return inner
-    if (value.constructor?.name === 'Big') return exactNumber(String(value))
-  }
-  return Array.isArray(value) ? value.map(plain) : toJson(value)
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return toJson(value)
+  if (Array.isArray(value)) return value.map(plain)
+  const { value: inner } = value as { value?: unknown }
+  const type = value.constructor?.name ?? ''
+  if (type === 'BigQueryInt') return exactNumber(String(inner))
+  if (type === 'Big') return exactNumber(String(value))
+  if (/^(BigQuery|Geography$)/.test(type) && typeof inner === 'string') return inner
+  return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, plain(field)]))
 }

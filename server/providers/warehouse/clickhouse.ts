@@ -1,5 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import type { Json, JsonObject } from '#model/definition'
+import { exactIn } from './clickhouse-values.ts'
 import {
   bareStatement,
   destinationOf,
@@ -125,6 +126,7 @@ export function makeClickhouse(reach: TargetAccess): Warehouse {
           result_overflow_mode: 'break',
           max_execution_time: Math.ceil(timeoutMs / 1000),
           output_format_json_quote_64bit_integers: 1,
+          output_format_json_quote_decimals: 1,
         },
         abort_signal: signal,
       })
@@ -141,7 +143,7 @@ export function makeClickhouse(reach: TargetAccess): Warehouse {
       const toRow = (cells: unknown[]): JsonObject =>
         rowOf(
           names,
-          cells.map((cell, at) => (/^U?Int64/.test(types[at] ?? '') ? exact(cell) : cell)),
+          cells.map((cell, at) => exactIn(types[at] ?? '', cell as Json)),
         )
       async function* pages(): AsyncGenerator<JsonObject[]> {
         try {
@@ -216,6 +218,3 @@ export function makeClickhouse(reach: TargetAccess): Warehouse {
     execute,
   }
 }
-
-const exact = (cell: unknown): unknown =>
-  typeof cell === 'string' && Number.isSafeInteger(Number(cell)) ? Number(cell) : cell

@@ -177,11 +177,13 @@ export function webAgent(reach: TargetAccess, { host, port, https, ca }: Web): H
 
 /** Makes column names unique, because two columns of the same name would overwrite each other in an object. */
 export function uniqueNames(names: string[]): string[] {
-  const seen = new Map<string, number>()
+  const used = new Set<string>()
+  const given = new Set(names)
   return names.map((name) => {
-    const count = (seen.get(name) ?? 0) + 1
-    seen.set(name, count)
-    return count === 1 ? name : `${name}_${count}`
+    let unique = name
+    for (let count = 2; used.has(unique) || (unique !== name && given.has(unique)); count++) unique = `${name}_${count}`
+    used.add(unique)
+    return unique
   })
 }
 

@@ -3,6 +3,7 @@ import {
   asSubquery,
   bareStatement,
   destinationOf,
+  exactNumber,
   hostSchema,
   messageOf,
   nameSchema,
@@ -30,6 +31,8 @@ import { type GuardedProxy, openProxy } from './proxy.ts'
 import { type Dialect, executeOneByOne, tuples, writingIn } from './writing.ts'
 
 const PAGE_ROWS = 1_000
+/** The type of decimals in the Thrift interface. */
+const DECIMAL = 15
 
 const webOf = (config: JsonObject): Web => ({
   host: textOf(config.host),
@@ -64,6 +67,8 @@ async function openSession(
     token: secrets.token ?? '',
     socketTimeout: timeoutMs,
     telemetryEnabled: false,
+    // Without this, the client rounds large integers and decimals.
+    preserveBigNumericPrecision: true,
     ...(web.ca && { customCaCert: web.ca }),
     proxy: {
       protocol: 'http',
@@ -128,11 +133,15 @@ export function makeDatabricks(reach: TargetAccess): Warehouse {
         ...parametersOf(params),
       })
       const schema = await operation.getSchema()
-      const names = (schema?.columns ?? []).map(({ columnName }) => columnName)
+      const columns = schema?.columns ?? []
+      const names = columns.map(({ columnName }) => columnName)
+      const decimal = columns.map(({ typeDesc }) => typeDesc.types[0]?.primitiveEntry?.type === DECIMAL)
       async function* pages(): AsyncGenerator<JsonObject[]> {
         do {
           const rows = (await operation.fetchChunk({ maxRows: Math.min(PAGE_ROWS, limit) })) as JsonObject[]
-          const cells = (row: JsonObject): unknown[] => names.map((name) => row[name])
+          const cellOf = (row: JsonObject, name: string, at: number): unknown =>
+            decimal[at] && typeof row[name] === 'string' ? exactNumber(row[name]) : row[name]
+          const cells = (row: JsonObject): unknown[] => names.map((name, at) => cellOf(row, name, at))
           if (rows.length > 0) yield rows.map((row) => rowOf(names, cells(row)))
         } while (await operation.hasMoreRows())
       }

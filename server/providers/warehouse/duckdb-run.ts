@@ -1,4 +1,13 @@
-import { type DuckDBConnection, DuckDBInstance, type DuckDBValue, StatementType } from '@duckdb/node-api'
+import {
+  DuckDBBlobValue,
+  type DuckDBConnection,
+  DuckDBDecimalValue,
+  DuckDBInstance,
+  type DuckDBValue,
+  type DuckDBValueConverter,
+  JsonDuckDBValueConverter,
+  StatementType,
+} from '@duckdb/node-api'
 import type { Json, JsonObject } from '#model/definition'
 import { bareStatement, exactNumber, rowOf, uniqueNames } from './common.ts'
 import { type Executed, type Query, type QueryResult, type Statement, WarehouseFailure, type Work } from './index.ts'
@@ -130,6 +139,13 @@ async function start(connection: DuckDBConnection, { text, params = [] }: Query)
   return statement.stream()
 }
 
+/** As the library converts to JSON, but with numbers where they are exact, and bytes as base64, also in lists. */
+const jsonOf: DuckDBValueConverter<Json> = (value, type, converter) => {
+  if (value instanceof DuckDBBlobValue) return Buffer.from(value.bytes).toString('base64')
+  if (typeof value === 'bigint' || value instanceof DuckDBDecimalValue) return exactNumber(String(value))
+  return (JsonDuckDBValueConverter as DuckDBValueConverter<Json>)(value, type, converter)
+}
+
 export async function runDuckdb(file: string | null, query: Query): Promise<QueryResult> {
   const instance = await open(file, query).catch((error: unknown) => {
     throw toFailure('connect', error)
@@ -139,17 +155,11 @@ export async function runDuckdb(file: string | null, query: Query): Promise<Quer
     const result = await start(connection, query)
     const types = result.columnTypes().map(String)
     const names = uniqueNames(result.columnNames())
-    const numeric = types.map((type) => /^(U?BIGINT|U?HUGEINT|DECIMAL)/.test(type))
-    const toRow = (cells: Json[]): JsonObject =>
-      rowOf(
-        names,
-        cells.map((cell, at) => (numeric[at] && typeof cell === 'string' ? exactNumber(cell) : cell)),
-      )
     async function* pages(): AsyncGenerator<JsonObject[]> {
       let left = query.limit
       try {
-        for await (const page of result.yieldRowsJson()) {
-          yield page.slice(0, left).map((cells) => toRow(cells as Json[]))
+        for await (const page of result.yieldConvertedRows(jsonOf)) {
+          yield page.slice(0, left).map((cells) => rowOf(names, cells))
           left -= page.length
           if (left <= 0) return
         }

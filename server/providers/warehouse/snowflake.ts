@@ -4,6 +4,7 @@ import type { JsonObject } from '#model/definition'
 import {
   asSubquery,
   bareStatement,
+  exactNumber,
   messageOf,
   nameSchema,
   probeOver,
@@ -75,6 +76,7 @@ function connectionTo(
     proxyPassword: proxy.password,
     proxyProtocol: 'http:',
     clientSessionKeepAlive: false,
+    representNullAsStringNull: false,
     disableSamlURLCheck: true,
   } as never)
 }
@@ -93,6 +95,7 @@ const run = (
       sqlText: text,
       ...(Array.isArray(params) && params.length > 0 && { binds: params as never }),
       streamResult: true,
+      rowMode: 'array',
       parameters: { STATEMENT_TIMEOUT_IN_SECONDS: Math.ceil(timeoutMs / 1000), MULTI_STATEMENT_COUNT: 1 },
       complete: (error, done) => (error ? reject(error) : resolve(done as RowStatement)),
     }),
@@ -151,7 +154,8 @@ export function makeSnowflake(reach: TargetAccess): Warehouse {
       const found = statement.getColumns() ?? []
       const names = uniqueNames(found.map((column) => column.getName()))
       const columns = found.map((column, index) => ({ name: names[index]!, type: column.getType() }))
-      return { columns, pages: readRows(statement.streamRows() as Readable, names) }
+      const rows = statement.streamRows({ fetchAsString: ['Number'] }) as Readable
+      return { columns, pages: readRows(rows, columns) }
     }
     return queryOverProxy(proxy, wanted, { end: endOf(connection), run: read, toFailure })
   }
@@ -196,10 +200,23 @@ export function makeSnowflake(reach: TargetAccess): Warehouse {
 const stepOf = (error: unknown): 'connect' | 'sign_in' =>
   /network|ECONN|socket|proxy/i.test(messageOf(error)) ? 'connect' : 'sign_in'
 
-async function* readRows(stream: Readable, names: string[]): AsyncGenerator<JsonObject[]> {
+/** The driver rounds large numbers, so they are fetched as text. */
+const cellOf = (type: string, cell: unknown): unknown => {
+  if (typeof cell !== 'string') return cell
+  if (type === 'fixed') return exactNumber(cell)
+  return type === 'real' ? Number(cell.replace('inf', 'Infinity')) : cell
+}
+
+async function* readRows(stream: Readable, columns: { name: string; type: string }[]): AsyncGenerator<JsonObject[]> {
+  const names = columns.map(({ name }) => name)
   let page: JsonObject[] = []
-  for await (const row of stream as AsyncIterable<Record<string, unknown>>) {
-    page.push(rowOf(names, Object.values(row)))
+  for await (const cells of stream as AsyncIterable<unknown[]>) {
+    page.push(
+      rowOf(
+        names,
+        columns.map(({ type }, at) => cellOf(type, cells[at])),
+      ),
+    )
     if (page.length < PAGE_ROWS) continue
     yield page
     page = []

@@ -2,6 +2,41 @@ import { createVerify, generateKeyPairSync } from 'node:crypto'
 import { apply, countMarkers, type Leads, rowsOf } from './leads.ts'
 import { numbers, type StandIn, sendJson, serve } from './web.ts'
 
+/** Numbers that a double cannot represent, also inside of a list of records. */
+const EXACT = {
+  kind: 'bigquery#getQueryResultsResponse',
+  jobComplete: true,
+  totalRows: '1',
+  schema: {
+    fields: [
+      { name: 'id', type: 'INTEGER', mode: 'NULLABLE' },
+      { name: 'ids', type: 'INTEGER', mode: 'REPEATED' },
+      { name: 'place', type: 'GEOGRAPHY', mode: 'NULLABLE' },
+      {
+        name: 'lines',
+        type: 'RECORD',
+        mode: 'REPEATED',
+        fields: [
+          { name: 'day', type: 'DATE', mode: 'NULLABLE' },
+          { name: 'sum', type: 'NUMERIC', mode: 'NULLABLE' },
+          { name: 'big', type: 'BIGNUMERIC', mode: 'NULLABLE' },
+          { name: 'bytes', type: 'BYTES', mode: 'NULLABLE' },
+        ],
+      },
+    ],
+  },
+  rows: [
+    {
+      f: [
+        { v: '9007199254740993' },
+        { v: [{ v: '7' }, { v: '-9007199254740993' }] },
+        { v: 'POINT(4 52)' },
+        { v: [{ v: { f: [{ v: '2026-01-31' }, { v: '12.5' }, { v: '12345678901234567.89' }, { v: 'AP8=' }] } }] },
+      ],
+    },
+  ],
+}
+
 export type BigqueryStandIn = StandIn & { serviceAccount(tokenAddress: string): string; leads: Leads; said: string[] }
 
 const INSERT = /^insert into `d`\.`leads` \(`id`, `name`\) values \(\?, \?\)(, \(\?, \?\))*$/
@@ -127,6 +162,8 @@ export async function startBigquery(): Promise<BigqueryStandIn> {
       return
     }
     const job = /\/queries\/([^/]+)$/.exec(url.pathname)?.[1]
+    if (method === 'GET' && job !== undefined && /exact/.test(statements.get(job) ?? ''))
+      return sendJson(response, 200, { ...EXACT, jobReference: { projectId: 'p', jobId: job, location: 'EU' } })
     if (method === 'GET' && job !== undefined && statements.has(job)) {
       const all = /numbers/.test(statements.get(job)!) ? numbers : [{ n: 1, name: 'one' }]
       const from = Number(url.searchParams.get('pageToken') ?? 0)

@@ -8,6 +8,26 @@ const lines = (rows: unknown[][]): string =>
     .join('\n')
     .concat('\n')
 
+/** Numbers that a double cannot represent. ClickHouse quotes decimals only if it is asked to. */
+const exact = (quoted: boolean): unknown[][] => [
+  ['id', 'sum', 'ids', 'sums', 'line'],
+  [
+    'Nullable(UInt64)',
+    'LowCardinality(Nullable(Decimal(38, 2)))',
+    'Array(Int64)',
+    'Map(String, Decimal(9, 2))',
+    'Tuple(id UInt64, name String)',
+  ],
+  [
+    '9007199254740993',
+    quoted ? '12345678901234567.89' : Number('12345678901234567.89'),
+    ['7', '-9007199254740993'],
+    quoted ? { a: '12.50' } : { a: 12.5 },
+    { id: '7', name: '8' },
+  ],
+  [null, null, [], {}, { id: '0', name: '' }],
+]
+
 const DELETE =
   /^delete from `leads` where \(toString\(`id`\) = \{p\d+:String\}\)( or \(toString\(`id`\) = \{p\d+:String\}\))*$/
 
@@ -56,13 +76,16 @@ export async function startClickhouse(user: string, password: string): Promise<S
     if (/^\s*(insert|drop|create)/i.test(text) && url.searchParams.get('readonly') === '1')
       return fail(164, 'READONLY', 'Cannot execute query in readonly mode')
     if (/gone/.test(text)) return fail(60, 'UNKNOWN_TABLE', 'Table default.gone does not exist')
-    const rows = /numbers/.test(text)
-      ? lines([
-          ['n', 'name', 'big'],
-          ['UInt64', 'String', 'Int64'],
-          ...numbers.map(({ n, name }) => [String(n), name, '9007199254740993']),
-        ])
-      : lines([['1'], ['UInt8'], [1]])
+    const quoted = url.searchParams.get('output_format_json_quote_decimals') === '1'
+    const rows = /exact/.test(text)
+      ? lines(exact(quoted))
+      : /numbers/.test(text)
+        ? lines([
+            ['n', 'name', 'big'],
+            ['UInt64', 'String', 'Int64'],
+            ...numbers.map(({ n, name }) => [String(n), name, '9007199254740993']),
+          ])
+        : lines([['1'], ['UInt8'], [1]])
     const packed = /gzip/.test(headers['accept-encoding'] ?? '')
     response
       .writeHead(200, {

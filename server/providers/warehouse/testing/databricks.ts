@@ -8,7 +8,7 @@ import { numbers, type StandIn, serve } from './web.ts'
 
 type Reply = (error: unknown, result: unknown) => void
 type Types = Record<string, new (fields: Record<string, unknown>) => Record<string, unknown>> & {
-  TSparkRowSetType: { COLUMN_BASED_SET: number }
+  TSparkRowSetType: { COLUMN_BASED_SET: number; ARROW_BASED_SET: number }
   TProtocolVersion: Record<string, number>
 }
 type Thrift = {
@@ -20,14 +20,43 @@ type Thrift = {
     receiver(done: (transport: { commitPosition(): void }) => void): (bytes: Buffer) => void
   }
 }
+type Arrow = Record<'Decimal' | 'Field' | 'Int64' | 'RecordBatch' | 'Schema' | 'Struct' | 'Table', Made> & {
+  makeData(fields: object): object
+  tableToIPC(table: object, as: 'stream'): Uint8Array
+}
+type Made = new (...given: unknown[]) => object
 type Processor = { process(input: unknown, output: unknown): void }
 
 const vendor = createRequire(createRequire(import.meta.url).resolve('@databricks/sql'))
 const thrift = vendor('thrift') as Thrift
+const arrow = vendor('apache-arrow') as Arrow
 const types = vendor('../thrift/TCLIService_types') as Types
 const { Processor: ServiceProcessor } = vendor('../thrift/TCLIService') as {
   Processor: new (handler: unknown) => Processor
 }
+
+const END_OF_STREAM = 8
+
+/**
+ * Two rows of an integer and a decimal in Arrow, the format of current servers: its schema, and the rows. A double
+ * cannot represent those of the first row.
+ */
+const EXACT = ((): { schema: Buffer; batch: Buffer } => {
+  const { Decimal, Field, Int64, RecordBatch, Schema, Struct, Table, makeData, tableToIPC } = arrow
+  const sum = new Decimal(2, 38)
+  const fields = [new Field('id', new Int64(), true), new Field('sum', sum, true)]
+  const schema = new Schema(fields)
+  const hundredths = new Uint32Array(8)
+  new BigUint64Array(hundredths.buffer).set([1_234_567_890_123_456_789n, 0n, 1_250n, 0n])
+  const children = [
+    makeData({ type: new Int64(), data: new BigInt64Array([9_007_199_254_740_993n, 7n]) }),
+    makeData({ type: sum, data: hundredths }),
+  ]
+  const rows = new RecordBatch(schema, makeData({ type: new Struct(fields), length: 2, nullCount: 0, children }))
+  const whole = Buffer.from(tableToIPC(new Table(rows), 'stream'))
+  const end = Buffer.from(tableToIPC(new Table(schema), 'stream')).length - END_OF_STREAM
+  return { schema: whole.subarray(0, end), batch: whole.subarray(end) }
+})()
 
 const make = (name: string, fields: Record<string, unknown>): unknown => new types[name]!(fields)
 const SUCCESS = 0
@@ -71,6 +100,7 @@ export async function startDatabricks(
         types: [make('TTypeEntry', { primitiveEntry: make('TPrimitiveTypeEntry', { type }) })],
       }),
     })
+  const isExact = (): boolean => /exact/.test(text)
   const handler = {
     OpenSession: (_request: unknown, reply: Reply) =>
       reply(
@@ -104,9 +134,14 @@ export async function startDatabricks(
         null,
         make('TGetResultSetMetadataResp', {
           status: fine(),
-          resultFormat: types.TSparkRowSetType.COLUMN_BASED_SET,
+          resultFormat: isExact() ? types.TSparkRowSetType.ARROW_BASED_SET : types.TSparkRowSetType.COLUMN_BASED_SET,
+          ...(isExact() && { arrowSchema: EXACT.schema }),
           schema: make('TTableSchema', {
-            columns: changed === null ? [column('n', 1, 3), column('name', 2, 7)] : [column('num_affected_rows', 1, 3)],
+            columns: isExact()
+              ? [column('id', 1, 4), column('sum', 2, 15)]
+              : changed === null
+                ? [column('n', 1, 3), column('name', 2, 7)]
+                : [column('num_affected_rows', 1, 3)],
           }),
         }),
       ),
@@ -114,6 +149,12 @@ export async function startDatabricks(
       if (changed !== null) {
         const columns = [make('TColumn', { i32Val: make('TI32Column', { values: [changed], nulls: Buffer.alloc(0) }) })]
         const results = make('TRowSet', { startRowOffset: 0, rows: [], columns })
+        reply(null, make('TFetchResultsResp', { status: fine(), hasMoreRows: false, results }))
+        return
+      }
+      if (isExact()) {
+        const arrowBatches = [make('TSparkArrowBatch', { batch: EXACT.batch, rowCount: 2 })]
+        const results = make('TRowSet', { startRowOffset: 0, rows: [], arrowBatches })
         reply(null, make('TFetchResultsResp', { status: fine(), hasMoreRows: false, results }))
         return
       }

@@ -2,6 +2,21 @@ import { gunzipSync } from 'node:zlib'
 import { apply, countMarkers, type Leads, rowsOf } from './leads.ts'
 import { numbers, type StandIn, sendJson, serve } from './web.ts'
 
+/** Numbers that a double cannot represent, a column twice, and a column whose name is a number. */
+const EXACT = {
+  columns: [
+    { name: 'ID', type: 'fixed', scale: 0, precision: 38, nullable: true },
+    { name: 'SUM', type: 'fixed', scale: 2, precision: 38, nullable: true },
+    { name: '2025', type: 'real', scale: null, precision: null, nullable: true },
+    { name: 'ID', type: 'text', scale: null, precision: null, nullable: true, length: 100 },
+  ],
+  rows: [
+    ['9007199254740993', '12345678901234567.89', '0.30000000000000004', 'first'],
+    ['7', '12.50', '-inf', null],
+    [null, null, null, 'last'],
+  ],
+}
+
 type Body = {
   data?: Record<string, unknown>
   sqlText?: string
@@ -99,7 +114,11 @@ export async function startSnowflake(
       if (/gone/.test(text)) return fail('002003', 'SQL compilation error: Object GONE does not exist')
       if (/\(\s*(insert|drop|delete)/i.test(text))
         return fail('001003', 'SQL compilation error: syntax error unexpected INSERT')
-      const rows = /numbers/.test(text) ? numbers.map(({ n, name }) => [String(n), name]) : [['1', 'one']]
+      const rows = /exact/.test(text)
+        ? EXACT.rows
+        : /numbers/.test(text)
+          ? numbers.map(({ n, name }) => [String(n), name])
+          : [['1', 'one']]
       const limit = Number(/limit (\d+)\s*$/.exec(text)?.[1] ?? rows.length)
       const rowset = rows.slice(0, limit)
       sendJson(response, 200, {
@@ -108,10 +127,12 @@ export async function startSnowflake(
         message: null,
         data: {
           parameters: [],
-          rowtype: [
-            { name: 'N', type: 'fixed', scale: 0, precision: 38, nullable: true, byteLength: null, length: null },
-            { name: 'NAME', type: 'text', scale: null, precision: null, nullable: true, byteLength: 100, length: 100 },
-          ],
+          rowtype: /exact/.test(text)
+            ? EXACT.columns
+            : [
+                { name: 'N', type: 'fixed', scale: 0, precision: 38, nullable: true },
+                { name: 'NAME', type: 'text', scale: null, precision: null, nullable: true, length: 100 },
+              ],
           rowset,
           total: rowset.length,
           returned: rowset.length,
