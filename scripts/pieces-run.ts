@@ -10,6 +10,7 @@ import { makeMask } from '#platform/outgoing/mask'
 import { makeOutgoing } from '#platform/outgoing/outgoing'
 import { makePlaceholderCredential } from '#platform/wall/placeholders'
 import { makeWall } from '#platform/wall/wall'
+import { makeNpmTurns } from '#providers/services/npm'
 import { makePieceRunner } from '#providers/services/pieces/runner'
 import { makePieceSource } from '#providers/services/pieces/source'
 import { startFakeMongo } from '#test/fakes/mongodb/server'
@@ -131,7 +132,9 @@ const outgoing = {
     real.request({ ...asked, url: asked.url.replace(/^https:\/\/[^/]+/, `http://${host}`) })) as typeof real.request,
 }
 const wall = makeWall({ outgoing, level: 'namespaces', processes: 8 })
-const source = makePieceSource({ folder, allowed: ['*'], mirror: process.env.HEDDLE_PIECES_MIRROR ?? null })
+const npmTurns = makeNpmTurns()
+const source = makePieceSource({ folder, allowed: ['*'], mirror: process.env.HEDDLE_PIECES_MIRROR ?? null, npmTurns })
+const caller = { workspaceId: 'script', signal: new AbortController().signal }
 const pieces = makePieceRunner({ wall, source })
 const median = (times: number[]): number => times.sort((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0
 const warm: number[] = []
@@ -140,7 +143,7 @@ let ran = 0
 
 for (const { piece: named, part, auth, args, body: answer, expect } of CASES) {
   const [name = '', version] = named.split('@')
-  const { folder: _folder, ...piece } = await source.fetch(name, version)
+  const { folder: _folder, ...piece } = await source.fetch(caller, name, version)
   const service = `piece.${name}`
   const about = { ...auth, config: { ...auth.config, service } }
   const base = { name: 'test', hosts: ['*'], allows: () => true, mask: makeMask([SECRET]) }
@@ -234,7 +237,7 @@ async function runDatabase(
   { values, calls }: { values: Record<string, string>; calls: [part: string, args: JsonObject][] },
 ): Promise<void> {
   const [name = '', version] = named.split('@')
-  const { folder: _folder, ...piece } = await source.fetch(name, version)
+  const { folder: _folder, ...piece } = await source.fetch(caller, name, version)
   const carried = makeOutgoing({ allowTargets: [`127.0.0.1:${at}`] })
   const other = makeWall({ outgoing: carried, level: 'namespaces', processes: 1 })
   const base = {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { isObject } from '#model/json'
 import { makeOutgoing } from '#platform/outgoing/outgoing'
 import { makeWall } from '#platform/wall/wall'
+import { makeNpmTurns } from '#providers/services/npm'
 import { formsOf } from '#providers/services/pieces/forms'
 import { makePieceRunner } from '#providers/services/pieces/runner'
 import { makePieceSource } from '#providers/services/pieces/source'
@@ -26,7 +27,8 @@ const asked = process.argv.slice(2)
 const folder = mkdtempSync(join(tmpdir(), 'pieces-'))
 const outgoing = makeOutgoing({ allowTargets: [] })
 const wall = makeWall({ outgoing, level: 'namespaces', processes: 4, idleMs: 1 })
-const source = makePieceSource({ folder, allowed: ['*'], mirror: process.env.HEDDLE_PIECES_MIRROR ?? null })
+const npmTurns = makeNpmTurns()
+const source = makePieceSource({ folder, allowed: ['*'], mirror: process.env.HEDDLE_PIECES_MIRROR ?? null, npmTurns })
 const pieces = makePieceRunner({ wall, source })
 const total = { loaded: 0, actions: 0, triggers: 0, failed: 0 }
 
@@ -34,7 +36,11 @@ for (const named of asked.length > 0 ? asked : KNOWN) {
   const [name = '', version] = named.split('@')
   const service = `piece.${name.replaceAll('-', '_')}`
   try {
-    const { folder: _folder, ...piece } = await source.fetch(name, version)
+    const { folder: _folder, ...piece } = await source.fetch(
+      { workspaceId: 'script', signal: AbortSignal.timeout(120_000) },
+      name,
+      version,
+    )
     const since = performance.now()
     const { result } = await pieces.call({
       workspaceId: 'script',

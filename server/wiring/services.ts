@@ -20,6 +20,7 @@ import type { Vault } from '#platform/secrets'
 import { makeWall } from '#platform/wall/wall'
 import type { Conversion } from '#providers/conversion/index'
 import { serviceCatalogue } from '#providers/services/catalogue'
+import { makeNpmTurns } from '#providers/services/npm'
 import { makeOpenApiCompiler } from '#providers/services/openapi/process'
 import { makePieceRunner } from '#providers/services/pieces/runner'
 import { makePieceSource } from '#providers/services/pieces/source'
@@ -48,16 +49,19 @@ export function wireServices(options: ServicesOptions) {
   const deps = { outgoing, conversion, files }
   const openapi = makeOpenApiCompiler()
   const wall = makeWall({ outgoing, level: config.HEDDLE_WALL, processes: config.HEDDLE_WALL_PROCESSES })
+  const npmTurns = makeNpmTurns()
   const pieceSource = makePieceSource({
     folder: join(config.HEDDLE_DATA_DIR, 'pieces'),
     allowed: config.HEDDLE_PIECES,
     mirror: config.HEDDLE_PIECES_MIRROR,
+    npmTurns,
   })
   const pieces = makePieceRunner({ wall, source: pieceSource })
   const programSource = makeProgramSource({
     folder: join(config.HEDDLE_DATA_DIR, 'programs'),
     allowed: config.HEDDLE_MCP_PACKAGES,
     mirror: config.HEDDLE_PIECES_MIRROR,
+    npmTurns,
   })
   const programs = makeProgramRunner({ wall, source: programSource })
   const calls = { catalogue, deps, openFor, pieces, addresses: makeHookAddresses({ vault, baseUrl }) }

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { startVendor, type Vendor } from '#test/fakes/vendor'
 import { getJob, makeDataset, makeJob } from '#test/harness/jobs'
 import { type Answer, type Service, startService } from '#test/harness/service'
-import { makeWorld, type TestPerson, type World } from '#test/harness/world'
+import { until } from '#test/harness/until'
+import { addMember, makeWorld, type TestPerson, type World } from '#test/harness/world'
 
 const TOKEN = 'tok-9f8e7d6c5b4a'
 let service: Service
@@ -319,6 +320,34 @@ describe('a credential in a workflow', () => {
     expect(left.status, left.text).toBe(204)
     const read = await mine.owner.call('GET', `/api/credentials/${id}`)
     expect(read.body.role, read.text).toBe('owner')
+  })
+
+  test('is checked for each workflow separately if the person for whom they acted has left', async () => {
+    const { owner, member, viewer, workspace } = await makeWorld(service)
+    await addMember(service, workspace, viewer, 'member')
+    const id = await store({ shared: [{ kind: 'user', id: member.id, role: 'use' }] }, owner)
+    /** Returns an execution of a workflow of this person, which acted for the member who leaves. */
+    const ranFor = async (person: TestPerson): Promise<string> => {
+      const made = await save(one({ url: `${vendor.url}/` }), person)
+      const path = `/api/workflows/${made.body.workflow_id}`
+      await person.call('PATCH', path, { body: { members: [{ user_id: member.id, role: 'editor' }] } })
+      const version = { definition: naming(id), activate: true }
+      expect((await member.call('POST', `${path}/versions`, { body: version })).status).toBe(201)
+      return (await runSaved(made.body.workflow_id, person)).execution_id
+    }
+    const [allowed, refused] = [await ranFor(owner), await ranFor(viewer)]
+    expect(vendor.seen).toHaveLength(2)
+    await owner.call('DELETE', `/api/workspaces/${workspace.id}/members/${member.id}`)
+    const retried = async (execution: string, person: TestPerson) => {
+      const again = await person.call('POST', `/api/workflows/executions/${execution}/retry`, { body: {} })
+      return until(async () => {
+        const { body } = await person.call('GET', `/api/workflows/executions/${again.body.execution_id}`)
+        return ['succeeded', 'failed'].includes(body.status) ? body : undefined
+      }, 'an ended execution')
+    }
+    expect((await retried(allowed, owner)).status).toBe('succeeded')
+    expect(errorOf(await retried(refused, viewer)).code).toBe('credential_not_allowed')
+    expect(vendor.seen).toHaveLength(3)
   })
 })
 

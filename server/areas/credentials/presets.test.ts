@@ -24,4 +24,14 @@ describe('the known services', () => {
       for (const { name } of preset.fields ?? []) expect(templates).toContain(`{${name}}`)
     },
   )
+
+  test.each([
+    ['create_channel', ['channels:manage', 'groups:write']],
+    ['join_channel', ['channels:join']],
+    ['open_conversation', ['im:write', 'mpim:write']],
+    ['send_message', ['chat:write', 'chat:write.customize']],
+  ])('ask Slack for the scopes that its reference requires for %s', (_action, scopes) => {
+    const asked = presets.find(({ service }) => service === 'slack_oauth')?.config.scopes
+    expect(asked).toEqual(expect.arrayContaining(scopes))
+  })
 })

@@ -103,18 +103,21 @@ type Found = store.Usable & { role: store.Role | null }
 async function look(parts: ResolveParts, wanted: CredentialRequest): Promise<Found | undefined> {
   const { workspaceId, credentialId, principal } = wanted
   const since = parts.cache.begin()
-  const row = await parts.db.tenant({ workspaceId, userId: null }, async (tx) => {
+  // Cached for the stored person only. Another person stands in for them in each workflow, with rights of their own.
+  const kept = (row: Found | undefined): Found | undefined => {
+    if (row) parts.cache.keep(wanted, row, since)
+    return row
+  }
+  return parts.db.tenant({ workspaceId, userId: null }, async (tx) => {
     const as = (userId: string | null): Promise<Found | undefined> =>
       store.findUsable(tx, workspaceId, credentialId, userId)
-    if (principal === 'workspace') return as(null)
-    if ('userId' in principal) return as(principal.userId)
+    if (principal === 'workspace') return kept(await as(null))
+    if ('userId' in principal) return kept(await as(principal.userId))
     // A person who has left has no role any more. Then the execution acts for another person.
     const stored = principal.principalId ? await as(principal.principalId) : undefined
-    if (stored?.role) return stored
+    if (stored?.role) return kept(stored)
     return as((await parts.findPrincipal(tx, workspaceId, principal.executionId))?.user_id ?? null)
   })
-  if (row) parts.cache.keep(wanted, row, since)
-  return row
 }
 
 function refuseUnusable({ name, state, problem, expired }: store.Usable): void {

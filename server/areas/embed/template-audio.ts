@@ -52,9 +52,16 @@ export function makeTemplateAudio({ templates, speech, transcription, allowances
     // The template's voice may belong to a provider that is no longer configured.
     const usual = speech.voices().some(({ id }) => id === template.voice) ? template.voice : null
     const chosen = voice ?? usual
-    await allowances.spend(ctx.workspace.workspace_id, 'speech_characters_per_minute', text.length)
+    const workspaceId = ctx.workspace.workspace_id
+    await allowances.spend(workspaceId, 'speech_characters_per_minute', text.length)
     const spoken = await speech
-      .synthesize({ text, format: 'mp3', signal: ctx.stepAside(), ...(chosen !== null && { voice: chosen }) })
+      .synthesize({
+        text,
+        format: 'mp3',
+        workspaceId,
+        signal: ctx.stepAside(),
+        ...(chosen !== null && { voice: chosen }),
+      })
       .catch((error: unknown) => {
         throw toAudioProblem(error)
       })
@@ -65,11 +72,15 @@ export function makeTemplateAudio({ templates, speech, transcription, allowances
   async function transcribe(ctx: Context, { body, ...of }: OfTemplate & { body: Buffer }, { request }: Exchange) {
     await requireFeature(ctx, of, 'transcribe')
     const bytes = await readAudio(body, request.headers['content-type'])
-    return countListening(allowances, ctx.workspace.workspace_id, () =>
-      transcription.transcribe({ bytes, signal: ctx.stepAside() }).catch((error: unknown) => {
-        throw toAudioProblem(error)
-      }),
-    )
+    const workspaceId = ctx.workspace.workspace_id
+    const clip = { bytes, workspaceId, signal: ctx.stepAside() }
+    const refuse = (error: unknown): never => {
+      throw toAudioProblem(error)
+    }
+    return countListening(allowances, workspaceId, {
+      inspect: () => transcription.inspect(clip).catch(refuse),
+      listen: () => transcription.transcribe(clip).catch(refuse),
+    })
   }
 
   return { offered, speak, transcribe }

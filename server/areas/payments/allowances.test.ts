@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest'
-import { makeAllowances } from './allowances.ts'
+import { countListening, makeAllowances } from './allowances.ts'
 
 // Usage counting in one process, with a database whose responses the test controls.
 
 const WORKSPACE = 'w'
 
-const make = (query: (text: string) => Promise<{ rows: object[] }>) =>
+const make = (query: (text: string) => Promise<{ rows: object[] }>, quotas: object = { mails_per_minute: 60 }) =>
   makeAllowances({
     db: {
       appPool: { query: (asked: string | { text: string }) => query(typeof asked === 'string' ? asked : asked.text) },
     } as never,
     log: { debug: () => {} } as never,
-    quotasOf: async () => ({ mails_per_minute: 60 }) as never,
+    quotasOf: async () => quotas as never,
     cpuSecondsPerMinute: 60,
     now: () => Date.UTC(2026, 10, 17, 12),
   })
@@ -22,6 +22,21 @@ test('simultaneous spends do not exceed the quota', async () => {
     Array.from({ length: 20 }, () => allowances.spend(WORKSPACE, 'mails_per_minute', 50)),
   )
   expect(spent.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+})
+
+test('simultaneous transcriptions do not exceed the quota, and a clip longer than the quota needs all of it', async () => {
+  const heardWith = async (limit: number, duration_s: number) => {
+    const allowances = make(async () => ({ rows: [] }), { transcription_s_per_minute: limit })
+    let listened = 0
+    const listen = async (): Promise<void> => void listened++
+    const inspect = async () => ({ duration_s })
+    const all = Array.from({ length: 20 }, () => countListening(allowances, WORKSPACE, { inspect, listen }))
+    const refused = (await Promise.allSettled(all)).filter(({ status }) => status === 'rejected')
+    expect(refused[0]).toMatchObject({ reason: { code: 'quota_exceeded' } })
+    return { listened, refused: refused.length }
+  }
+  expect(await heardWith(1_800, 599.2)).toEqual({ listened: 3, refused: 17 })
+  expect(await heardWith(300, 400)).toEqual({ listened: 1, refused: 19 })
 })
 
 test('counters that were read during a write are read again', async () => {

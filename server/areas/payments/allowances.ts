@@ -44,6 +44,8 @@ const defaultResourceQuotas: Record<ResourceQuota, number | null> = {
   outgoing_requests_per_minute: 6_000,
 }
 
+const LISTENING = 'transcription_s_per_minute'
+
 const resourceTitles: Record<ResourceQuota, string> = {
   mails_per_minute: 'mails a minute',
   outside_recipients_per_day: 'recipients outside the workspace a day until an operator trusts it',
@@ -201,14 +203,18 @@ export function makeAllowances({ db, log, quotasOf, cpuSecondsPerMinute, now = D
 
 export type Allowances = ReturnType<typeof makeAllowances>
 
-/** Counts the duration of a clip after its transcription, since the duration is not known before. */
-export async function countListening<T extends { duration_s: number }>(
+/**
+ * Counts the duration of a clip before its transcription, so that clips at the same time do not exceed the quota. A clip
+ * that is longer than the whole quota needs all of it. A transcription that fails is counted, too.
+ */
+export async function countListening<T>(
   allowances: Allowances,
   workspaceId: string,
-  listen: () => Promise<T>,
+  { inspect, listen }: { inspect(): Promise<{ duration_s: number }>; listen(): Promise<T> },
 ): Promise<T> {
-  await allowances.check(workspaceId, 'transcription_s_per_minute')
-  const heard = await listen()
-  allowances.add(workspaceId, 'transcription_s_per_minute', heard.duration_s)
-  return heard
+  await allowances.check(workspaceId, LISTENING)
+  const { duration_s } = await inspect()
+  const limit = (await allowances.limitOf(workspaceId, LISTENING)) ?? Number.POSITIVE_INFINITY
+  await allowances.spend(workspaceId, LISTENING, Math.min(Math.ceil(duration_s), limit))
+  return listen()
 }

@@ -278,6 +278,37 @@ describe('Stripe', () => {
   })
 })
 
+describe('usage under Stripe that is not reported yet', () => {
+  let billing: Billing
+  let plan: PlanRow
+  beforeAll(async () => {
+    ;({ billing } = await start('stripe'))
+    plan = await billing.addPlan({ name: 'Metered', amount: 1_000, usage_prices: USAGE })
+  })
+  afterAll(() => billing.stop())
+
+  test('is charged with a last invoice when the subscription ends at once', async () => {
+    const owner = await owning(billing, plan)
+    const execution = await ask(owner, 2_000)
+    expect((await owner.call('DELETE', `${ME}?at=now`)).status).toBe(204)
+    const invoices = (await invoicesOf(owner)).filter((one: { lines: Line[] }) => usageLines(one).length > 0)
+    expect(invoices).toMatchObject([{ status: 'paid', amount_due: 500 }])
+    const [invoice] = invoices
+    expect(usageLines(invoice).map(({ amount }) => amount)).toEqual([200, 300])
+    expect(await chargesOf(owner, `execution_id=${execution}&invoice_id=${invoice.invoice_id}`)).toHaveLength(2)
+  })
+
+  test('is reported before the plan changes to one without a price for it', async () => {
+    const owner = await owning(billing, plan)
+    const reports = () => [...billing.fake.state.meterEvents.values()].length
+    const before = reports()
+    await ask(owner, 2_000)
+    const flat = await billing.addPlan({ name: 'Flat', amount: 1_000 })
+    expect((await owner.call('PATCH', ME, { body: { plan_id: flat.plan_id } })).status).toBe(200)
+    expect(reports()).toBe(before + 2)
+  })
+})
+
 test.each([
   [0, 200, 1_000, 0, 0],
   [1_000, 200, 1_000, 0, 200],

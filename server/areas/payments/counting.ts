@@ -47,7 +47,9 @@ export const quotaExceeded = (quota: string, limit: number, title: string, remed
 /** Refuses with the reason for which an operator suspended the workspace: "used up" would not explain a quota of 0. */
 export function refuseSuspended({ suspended }: { suspended?: string }): void {
   if (suspended !== undefined)
-    throw problem('quota_exceeded', `An operator of this installation has suspended the workspace: ${suspended}`)
+    throw problem('quota_exceeded', `An operator of this installation has suspended the workspace: ${suspended}`, {
+      title: 'The workspace is suspended',
+    })
 }
 
 /** A cache whose values expire after `forMs`. If there are more than `max` values, the oldest is removed. */

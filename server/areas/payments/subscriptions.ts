@@ -5,6 +5,7 @@ import type { Context } from '#platform/http/context'
 import { toWire } from '#platform/ids'
 import { bindVerbs } from '#platform/verbs'
 import type { Discount } from '#providers/billing/index'
+import { reportUsage } from './charges.ts'
 import { type BillingParts, type Change, changing, inTransaction } from './customers.ts'
 import type { Plan } from './plan-schema.ts'
 import { findCoupon, findPlan } from './plans.ts'
@@ -156,6 +157,7 @@ export async function updateMySubscription(
     if (newPlan) {
       if (costs(newPlan)) await requireMethod(deps, ctx)
       await deps.quotas.checkFit(ctx, newPlan)
+      await reportUsage(ctx.db, deps.provider, customer.workspaceId)
       await deps.provider.changePlan(customer, ref, newPlan, requestKey)
     }
     if (wanted && !present.cancel_at_period_end) await deps.provider.cancel(customer, ref, 'period_end', requestKey)
@@ -176,6 +178,7 @@ export async function cancelMySubscription(
   await requireLive(deps, ctx)
   await changing(ctx, deps, async ({ customer, requestKey }) => {
     const present = await requireLive(deps, ctx)
+    if (at === 'now') await reportUsage(ctx.db, deps.provider, customer.workspaceId)
     await deps.provider.cancel(customer, present.provider_ref, at, requestKey)
     await deps.cache.refresh(customer.workspaceId)
     deps.quotas.forget(customer.workspaceId)

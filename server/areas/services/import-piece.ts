@@ -27,15 +27,15 @@ export async function readPiece(
   wanted: { name: string; version: string | undefined },
 ): Promise<ReadPiece> {
   const service = pieceService(wanted.name)
+  const caller = { workspaceId: ctx.workspace.workspace_id, signal: ctx.stepAside() }
   try {
-    const { folder: _folder, ...piece } = await pieceSource.fetch(wanted.name, wanted.version)
+    const { folder: _folder, ...piece } = await pieceSource.fetch(caller, wanted.name, wanted.version)
     const { result } = await pieces.call({
-      workspaceId: ctx.workspace.workspace_id,
+      ...caller,
       piece,
       service,
       request: { do: 'describe' },
       credential: undefined,
-      signal: ctx.signal,
       timeoutMs: LOAD_WITHIN,
     })
     if ('error' in result || !isObject(result.output))

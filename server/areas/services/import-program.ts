@@ -4,6 +4,7 @@ import { programSession } from '#engine/services/mcp-program'
 import { SECOND } from '#platform/clock'
 import { invalid, problem } from '#platform/errors'
 import type { Context } from '#platform/http/context'
+import { WallFailure } from '#platform/wall/failure'
 import type { CompiledDocument } from '#providers/services/openapi/index'
 import { PieceFailure } from '#providers/services/pieces/index'
 import { type McpProgram, type ProgramLock, secretsNamedIn } from '#providers/services/programs/index'
@@ -27,7 +28,7 @@ export async function readProgram(parts: ProgramParts, ctx: Context, input: Impo
   const needs = secretsNamedIn({ args: mcp_args, environment: mcp_environment })
   if (needs.length > 0 && credential_id === undefined)
     throw invalid([{ path: '/credential_id', message: `is required: the program is given the secret "${needs[0]}"` }])
-  const fetched = await fetchProgram(parts, mcp_package, mcp_version)
+  const fetched = await fetchProgram(parts, ctx, mcp_package, mcp_version)
   const { lock, folder: _folder, ...about } = fetched
   const program: McpProgram = { ...about, args: mcp_args, environment: mcp_environment }
   const tools = await listTools(parts, ctx, program, { lock, credentialId: credential_id })
@@ -43,11 +44,14 @@ export async function readProgram(parts: ProgramParts, ctx: Context, input: Impo
   return { document, package: program, lock }
 }
 
-async function fetchProgram({ programSource }: ProgramParts, name: string, version: string | undefined) {
+async function fetchProgram({ programSource }: ProgramParts, ctx: Context, name: string, version: string | undefined) {
+  const caller = { workspaceId: ctx.workspace.workspace_id, signal: ctx.stepAside() }
   try {
-    return await programSource.fetch(name, version)
+    return await programSource.fetch(caller, name, version)
   } catch (error) {
     if (error instanceof PieceFailure) throw invalid([{ path: '/mcp_package', message: error.message }])
+    if (error instanceof WallFailure)
+      throw problem('probe_failed', `The package could not be fetched: ${error.message}.`)
     throw error
   }
 }

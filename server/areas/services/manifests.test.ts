@@ -169,6 +169,26 @@ for (const [name, given] of cases)
     })
   })
 
+test('Pipedrive: absent fields are left out, and all deals that are not deleted are listed without a status', async () => {
+  const given = cases.get('pipedrive')!
+  const send = async (action: string, args: Json) => {
+    vendor.received.length = 0
+    vendor.answer({ status: 200, headers: {}, body: { success: true, data: [] } })
+    await call('pipedrive', action, given, args)
+    return seenIn(vendor.received[0]!, given.actions[action]!)
+  }
+  const lists = 'GET https://api.pipedrive.com/api/v2/deals?limit=100'
+  expect(await send('list_deals', { status: 'all_not_deleted' })).toEqual(wantedIn(lists, given, {}))
+  for (const [action, args] of [
+    ['create_person', { name: 'Ann' }],
+    ['create_organization', { name: 'Acme' }],
+    ['create_activity', { subject: 'Call' }],
+  ] as const) {
+    const { sends } = given.actions[action]!
+    expect(await send(action, args)).toEqual(wantedIn(sends as string, given, { json: args }))
+  }
+})
+
 test('a token that the vendor calls expired with status 200 is renewed, and the call is repeated once', async () => {
   const slack = catalogue.get('slack')!
   const expired = { status: 200, headers: {}, body: { ok: false, error: 'token_expired' } }

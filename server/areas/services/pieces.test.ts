@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { fromWire } from '#platform/ids'
+import { fromWire, newId } from '#platform/ids'
 import { makeOutgoing } from '#platform/outgoing/outgoing'
 import { makeWall } from '#platform/wall/wall'
 import { type Answer, type Service, startService } from '#test/harness/service'
@@ -415,12 +415,10 @@ describe('a trigger of a piece', () => {
     await until(async () => (await one()).last_polled_at !== null, 'the first poll')
     /** Makes the trigger due, and waits for the end of the poll. */
     const look = async (): Promise<Answer['body']> => {
-      await service.sql(`update service_triggers set next_poll_at = '2000-01-01'`)
+      const id = fromWire('trg', added.body.trigger_id)
+      await service.sql(`update service_triggers set next_poll_at = '2000-01-01' where trigger_id = $1`, [id])
       const isOver = `select from service_triggers where trigger_id = $1 and busy_until is null and next_poll_at > now()`
-      await until(
-        async () => (await service.sql(isOver, [fromWire('trg', added.body.trigger_id)])).length === 1,
-        'a poll of the depot',
-      )
+      await until(async () => (await service.sql(isOver, [id])).length === 1, 'a poll of the depot')
       return one()
     }
     const started = async (): Promise<string[]> => {
@@ -431,7 +429,9 @@ describe('a trigger of a piece', () => {
       })
       return (await Promise.all(inputs)).sort()
     }
-    return { look, started, workflowId: made.body.workflow_id }
+    const patch = (body: object): Promise<Answer> =>
+      world.owner.call('PATCH', `${path}/${added.body.trigger_id}`, { body })
+    return { look, started, patch, workflowId: made.body.workflow_id }
   }
 
   test('starts one execution for each item that the piece reports as new', async () => {
@@ -460,5 +460,85 @@ describe('a trigger of a piece', () => {
     answer = { status: 200, body: [{ id: 'a' }, { id: 1 }, { id: 'b' }, { id: 2 }, { id: 'c' }] }
     expect((await look()).last_error).toBeNull()
     expect(await started()).toEqual(['a', 'b', 'c'])
+  })
+
+  test('starts many items in several steps, and asks the piece once', async () => {
+    answer = { status: 200, body: [] }
+    const { look, workflowId } = await triggered()
+    const body = Array.from({ length: 2_001 }, (_, id) => ({ id }))
+    answer = { status: 200, body }
+    asked = []
+    expect((await look()).last_error).toBeNull()
+    expect(asked).toHaveLength(1)
+    const ids = await service.sql(
+      `select (input #>> '{item,id}')::integer as id from executions where workflow_id = $1 order by 1`,
+      [fromWire('wf', workflowId)],
+    )
+    expect(ids).toEqual(body)
+  })
+
+  test('accepts the first 10,000 items, reports how many were left out, and goes on with the next poll', async () => {
+    answer = { status: 200, body: [] }
+    const { look, started } = await triggered({ type: 'integer', minimum: 9_999 })
+    const body = Array.from({ length: 10_002 }, (_, id) => ({ id }))
+    answer = { status: 200, body }
+    asked = []
+    const { last_error } = await look()
+    const leftOut = 'The piece returned 10002 items at once. The last 2 were left out.'
+    expect(last_error.startsWith(`${leftOut} 999 of 1000 new items started nothing.`), last_error).toBe(true)
+    expect(await started()).toEqual([9_999])
+    // A poll that finds nothing new does not withdraw the report.
+    expect((await look()).last_error).toBe(last_error)
+    expect(asked).toHaveLength(2)
+    answer = { status: 200, body: [...body, { id: 10_002 }] }
+    expect((await look()).last_error).toBeNull()
+    expect(new Set(await started())).toEqual(new Set([9_999, 10_002]))
+  })
+
+  test('keeps the items that the plan does not admit, and starts them when it does', async () => {
+    answer = { status: 200, body: [] }
+    const { look, started } = await triggered({ type: 'string' })
+    const limitedTo = async (more: number): Promise<void> => {
+      const { quotas } = (await world.owner.call('GET', '/api/payments/usage')).body
+      const { used } = quotas.find(({ quota }: { quota: string }) => quota === 'runs_per_month')
+      await service.sql('update plans set quotas = $2 where plan_id = $1', [plan, { runs_per_month: used + more }])
+      // Reading the usage makes this server reload the plan.
+      await world.owner.call('GET', '/api/payments/usage')
+    }
+    const plan = newId()
+    await service.sql(
+      `insert into plans (plan_id, org_id, name, amount, currency, interval)
+       select $1, org_id, 'Free', 0, 'eur', 'month' from orgs order by org_id limit 1`,
+      [plan],
+    )
+    try {
+      await limitedTo(2)
+      answer = { status: 200, body: [{ id: 'a' }, { id: 1 }, { id: 'b' }, { id: 'c' }, { id: 'd' }] }
+      expect((await look()).last_error).toContain('executions this month')
+      expect(await started()).toEqual(['a', 'b'])
+      await limitedTo(1)
+      asked = []
+      expect((await look()).last_error).toContain('executions this month')
+      expect(await started()).toEqual(['a', 'b', 'c'])
+      await limitedTo(9)
+      expect((await look()).last_error).toBeNull()
+      expect(asked).toEqual([])
+      answer = { status: 200, body: [...(answer.body as object[]), { id: 'e' }] }
+      await look()
+      expect(await started()).toEqual(['a', 'b', 'c', 'd', 'e'])
+    } finally {
+      await service.sql('delete from plans where plan_id = $1', [plan])
+    }
+  })
+
+  test('forgets the items that have not started when it is switched off', async () => {
+    answer = { status: 200, body: [] }
+    const { look, started, patch } = await triggered()
+    answer = { status: 200, body: [{ id: 'a' }] }
+    await service.sql(`update service_triggers set unstarted = '[{"id": "b"}]'`)
+    await patch({ enabled: false })
+    await patch({ enabled: true })
+    await look()
+    expect(await started()).toEqual([])
   })
 })

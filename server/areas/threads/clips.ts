@@ -27,8 +27,8 @@ export function makeClips(options: { db: Database; blobs: Blobs; speech: ThreadS
   return {
     /** Stores a clip before its message is written. Its type is determined from its content, not from the request. */
     async keep(ctx: Context, threadId: string, bytes: Buffer): Promise<string> {
-      const { contentType, duration_s } = await speech.inspect({ bytes, signal: ctx.stepAside() })
       const workspaceId = ctx.workspace.workspace_id
+      const { contentType, duration_s } = await speech.inspect({ bytes, workspaceId, signal: ctx.stepAside() })
       const audioId = newId()
       // The row is written first: a crash before the blob leaves a row that is cleaned up, never an unknown blob.
       await ctx.db.tenant(scopeOf(ctx), (tx) =>

@@ -176,6 +176,7 @@ export function makeThreads(deps: ThreadDeps) {
       const spoken = await speech.speak({
         text,
         format,
+        workspaceId: ctx.workspace.workspace_id,
         signal: ctx.stepAside(),
         ...(voice !== undefined && { voice }),
       })
@@ -225,7 +226,11 @@ async function speakUp(
 
 function listen({ allowances, speech }: ThreadDeps, ctx: Context, bytes: Buffer) {
   const { workspace_id } = ctx.workspace
-  return countListening(allowances, workspace_id, () => speech.listen({ bytes, signal: ctx.stepAside() }))
+  const clip = { bytes, workspaceId: workspace_id, signal: ctx.stepAside() }
+  return countListening(allowances, workspace_id, {
+    inspect: () => speech.inspect(clip),
+    listen: () => speech.listen(clip),
+  })
 }
 
 /** Transcribes a clip. Silence gives an empty text. */

@@ -5,7 +5,7 @@ import type { AudioFacts, Transcript, Transcription } from '#providers/transcrip
 
 // Converts text to audio and back. Nothing is stored, logged or cached here.
 
-type Heard = { bytes: Buffer; signal: AbortSignal }
+type Heard = { bytes: Buffer; workspaceId: string; signal: AbortSignal }
 
 export type ThreadSpeech = {
   speak(request: SpeechRequest): Promise<SpokenAudio>

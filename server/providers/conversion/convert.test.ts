@@ -41,6 +41,9 @@ test.each<[Format, Target, string, Task['options'], unknown]>([
   ['csv', 'rows', '"a\n', {}, '! file_unreadable'],
   ['csv', 'rows', 'a|b\n1|2', { delimiter: '|' }, [{ a: '1', b: '2' }]],
   ['csv', 'json', 'a\n1\n', {}, [{ a: '1' }]],
+  ['csv', 'rows', '"a,b,c";d\n1;2\n', {}, [{ 'a,b,c': '1', d: '2' }]],
+  ['csv', 'rows', 'a\n""\n1\n', {}, [{ a: '' }, { a: '1' }]],
+  ['json', 'csv', '[{"a": null}, {"a": 1}]', {}, [['a.csv', 'a\r\n""\r\n1\r\n']]],
   ['json', 'json', '{"a": 1}', {}, { a: 1 }],
   ['json', 'rows', '[{"a": 1}]', {}, [{ a: 1 }]],
   ['json', 'rows', '{"a": 1}', {}, '! file_unreadable'],
@@ -97,12 +100,12 @@ test('reads text in another encoding only if the encoding is given', async () =>
 })
 
 describe('workbooks', () => {
-  const sheet = (cells: string, more: { styles?: string; strings?: string } = {}): Buffer =>
+  const sheet = (cells: string, more: { styles?: string; strings?: string; settings?: string } = {}): Buffer =>
     writeZip(
       [
         [
           'xl/workbook.xml',
-          '<workbook><sheets><sheet name="One" r:id="r1"/><sheet name="Two" r:id="r2"/></sheets></workbook>',
+          `<workbook>${more.settings ?? ''}<sheets><sheet name="One" r:id="r1"/><sheet name="Two" r:id="r2"/></sheets></workbook>`,
         ],
         [
           'xl/_rels/workbook.xml.rels',
@@ -127,6 +130,25 @@ describe('workbooks', () => {
       },
     )
     expect(await of('xlsx', 'rows', file)).toEqual([{ day: '2026-03-05', column_2: null, ok: true }])
+  })
+
+  test('that begin in 1904 have their own dates', async () => {
+    const file = sheet('<row><c t="str"><v>day</v></c></row><row><c s="0"><v>44624</v></c></row>', {
+      settings: '<workbookPr date1904="1"/>',
+      styles: '<s><cellXfs><xf numFmtId="14"/></cellXfs></s>',
+    })
+    expect(await of('xlsx', 'rows', file)).toEqual([{ day: '2026-03-05' }])
+  })
+
+  test('are read with prefixed elements, East Asian dates, and without the pronunciation of texts', async () => {
+    const file = sheet(
+      '<x:row><x:c t="s"><x:v>0</x:v></x:c><x:c t="inlineStr"><x:is><x:t>b</x:t></x:is></x:c></x:row><x:row><x:c s="0"><x:v>46086</x:v></x:c></x:row>',
+      {
+        strings: '<x:sst><x:si><x:t>東京</x:t><x:rPh sb="0" eb="2"><x:t>トウキョウ</x:t></x:rPh></x:si></x:sst>',
+        styles: '<x:s><x:cellXfs><x:xf numFmtId="31"/></x:cellXfs></x:s>',
+      },
+    )
+    expect(await of('xlsx', 'rows', file)).toEqual([{ 東京: '2026-03-05', b: null }])
   })
 
   test('can be read by the name of a sheet', async () => {

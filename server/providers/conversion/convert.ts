@@ -118,9 +118,10 @@ function csvRows(text: string, { delimiter }: ConvertOptions): Cell[][] {
   }
 }
 
-/** Returns the delimiter that is most frequent in the first line. */
+/** Returns the delimiter that is most frequent in the first line, outside of quotes. */
 function sniffed(text: string): string {
-  const line = text.slice(0, 10_000).split(/\r?\n/, 1)[0] ?? ''
+  const unquoted = text.slice(0, 10_000).replaceAll(/"[^"]*"/g, '')
+  const line = unquoted.split(/\r?\n/, 1)[0] ?? ''
   const counted = [',', ';', '\t', '|'].map((sign) => [sign, line.split(sign).length] as const)
   return counted.reduce((best, one) => (one[1] > best[1] ? one : best))[0]
 }
@@ -171,9 +172,10 @@ function written(value: unknown, to: Target, options: ConvertOptions, name = 'fi
   if (to !== 'csv') throw new ConversionFailure('conversion_unsupported', `rows cannot be converted to ${to}`)
   const delimiter = options.delimiter ?? ','
   const rows = table(rowsIn(value)).slice(options.header === false ? 1 : 0)
-  return made(
-    Buffer.from(rows.map((row) => `${row.map((cell) => quoted(cell, delimiter)).join(delimiter)}\r\n`).join('')),
-  )
+  const lineOf = (row: Cell[]): string => row.map((cell) => quoted(cell, delimiter)).join(delimiter)
+  // CSV readers skip empty lines, so a row with a single empty cell is written as `""`.
+  const lines = rows.map((row) => `${lineOf(row) || (row.length === 1 ? '""' : '')}\r\n`)
+  return made(Buffer.from(lines.join('')))
 }
 
 function packed(inputs: Input[]): ConvertedFile {

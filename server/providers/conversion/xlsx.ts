@@ -1,5 +1,5 @@
 import { ConversionFailure } from './index.ts'
-import { escapeXml, readXml } from './xml.ts'
+import { escapeXml, readXml as readElements, type XmlHandler } from './xml.ts'
 import { type Member, readZip, writeZip } from './zip.ts'
 
 // Reads the cells of one sheet of a workbook, and writes rows as a workbook. A formula yields its stored value; no
@@ -10,6 +10,16 @@ export type Cell = string | number | boolean | null
 const unreadable = (message: string): ConversionFailure => new ConversionFailure('file_unreadable', message)
 const MAX_CELLS = 2_000_000
 const MAX_COLUMNS = 16_384
+
+/** Reads the elements by their names without prefix, because some programs write `<x:row>` instead of `<row>`. */
+function readXml(source: string, { open, text, close }: XmlHandler): void {
+  const local = (name: string): string => name.slice(name.indexOf(':') + 1)
+  readElements(source, {
+    open: (name, attributes) => open(local(name), attributes),
+    text,
+    close: (name) => close(local(name)),
+  })
+}
 
 const partOf = (members: Member[], name: string): string | undefined =>
   members.find((member) => member.name === name)?.bytes.toString('utf8')
@@ -24,7 +34,21 @@ export function readXlsx(file: Buffer, sheet: string | undefined): Cell[][] {
   const source = partOf(members, wanted.path)
   if (source === undefined) throw unreadable('the workbook refers to a sheet that it does not contain')
   const strings = stringsOf(partOf(members, 'xl/sharedStrings.xml'))
-  return rowsOf(source, strings, dateStylesOf(partOf(members, 'xl/styles.xml')))
+  const dates = { styles: dateStylesOf(partOf(members, 'xl/styles.xml')), epoch: epochOf(workbook) }
+  return rowsOf(source, strings, dates)
+}
+
+/** The days from the first day of the workbook to 1970-01-01. Workbooks of older Macs begin in 1904. */
+function epochOf(workbook: string): number {
+  let is1904 = false
+  readXml(workbook, {
+    open: (name, { date1904 }) => {
+      if (name === 'workbookPr') is1904 = date1904 === '1' || date1904 === 'true'
+    },
+    text: nothing,
+    close: nothing,
+  })
+  return is1904 ? 24_107 : 25_569
 }
 
 const nothing = (): void => {}
@@ -43,7 +67,7 @@ function sheetsOf(workbook: string, relations: string): { name: string; path: st
   const sheets: { name: string; path: string }[] = []
   readXml(workbook, {
     open: (name, attributes) => {
-      if (!/(^|:)sheet$/.test(name)) return
+      if (name !== 'sheet') return
       const id = attributes['r:id'] ?? ''
       sheets.push({
         name: attributes.name ?? '',
@@ -61,16 +85,19 @@ function stringsOf(source: string | undefined): string[] {
   if (source === undefined) return strings
   let current: string | undefined
   let inText = false
+  let inPhonetic = false
   readXml(source, {
     open(name) {
       if (name === 'si') current = ''
-      else if (name === 't') inText = true
+      else if (name === 'rPh') inPhonetic = true
+      else if (name === 't') inText = !inPhonetic
     },
     text(text) {
       if (inText && current !== undefined) current += text
     },
     close(name) {
       if (name === 't') inText = false
+      else if (name === 'rPh') inPhonetic = false
       else if (name === 'si') {
         strings.push(current ?? '')
         current = undefined
@@ -79,6 +106,14 @@ function stringsOf(source: string | undefined): string[] {
   })
   return strings
 }
+
+/** The numbers of the built-in formats of dates and times; the second and the last are those of East Asian versions. */
+const BUILT_IN_DATES = [
+  [14, 22],
+  [27, 36],
+  [45, 47],
+  [50, 58],
+] as const
 
 /** Returns the formats that show a number as a date: the built-in ones, and those with a date letter outside quotes. */
 function dateStylesOf(source: string | undefined): ReadonlySet<number> {
@@ -94,7 +129,7 @@ function dateStylesOf(source: string | undefined): ReadonlySet<number> {
       else if (name === 'xf' && inCells) {
         const id = Number(numFmtId)
         const code = (custom.get(numFmtId) ?? '').replace(/"[^"]*"|\[[^\]]*\]|\\./g, '')
-        if ((id >= 14 && id <= 22) || (id >= 45 && id <= 47) || /[ymdhs]/i.test(code)) styles.add(index)
+        if (BUILT_IN_DATES.some(([from, to]) => id >= from && id <= to) || /[ymdhs]/i.test(code)) styles.add(index)
         index += 1
       }
     },
@@ -106,7 +141,9 @@ function dateStylesOf(source: string | undefined): ReadonlySet<number> {
   return styles
 }
 
-function rowsOf(source: string, strings: string[], dates: ReadonlySet<number>): Cell[][] {
+type Dates = { styles: ReadonlySet<number>; epoch: number }
+
+function rowsOf(source: string, strings: string[], { styles, epoch }: Dates): Cell[][] {
   const rows: Cell[][] = []
   let cells = 0
   let row: Cell[] = []
@@ -131,7 +168,7 @@ function rowsOf(source: string, strings: string[], dates: ReadonlySet<number>): 
         if (cells > MAX_CELLS || cell.column >= MAX_COLUMNS)
           throw unreadable(`a sheet may have at most ${MAX_CELLS} cells`)
         while (row.length < cell.column) row.push(null)
-        row[cell.column] = cellValue(cell.type, text, strings, dates.has(cell.style))
+        row[cell.column] = cellValue(cell.type, text, strings, styles.has(cell.style) ? epoch : undefined)
         cell = undefined
       } else if (name === 'row') rows.push(row)
     },
@@ -145,16 +182,17 @@ function columnOf(reference: string): number {
   return column - 1
 }
 
-function cellValue(type: string, text: string, strings: string[], isDate: boolean): Cell {
+/** `epoch` is that of the dates, if the cell shows a date. */
+function cellValue(type: string, text: string, strings: string[], epoch: number | undefined): Cell {
   if (type === 's') return strings[Number(text)] ?? null
   if (type === 'b') return text === '1'
   if (type === 'inlineStr' || type === 'str' || type === 'e') return text
   if (text === '') return null
   const number = Number(text)
   if (!Number.isFinite(number)) return text
-  if (!isDate) return number
-  // The number of days since 1899-12-30; the fraction is the time.
-  const date = new Date(Math.round((number - 25_569) * 86_400) * 1000)
+  if (epoch === undefined) return number
+  // The number of days; the fraction is the time.
+  const date = new Date(Math.round((number - epoch) * 86_400) * 1000)
   if (Number.isNaN(date.getTime())) return number
   return Number.isInteger(number) ? date.toISOString().slice(0, 10) : date.toISOString()
 }

@@ -3,7 +3,14 @@ import type { Buffer } from 'node:buffer'
 export type SpeechFormat = 'mp3' | 'wav'
 export type Voice = { id: string; title: string; language: string }
 
-export type SpeechRequest = { text: string; voice?: string; format: SpeechFormat; signal?: AbortSignal }
+/** `workspaceId`: the workspaces take turns at the local voice. */
+export type SpeechRequest = {
+  text: string
+  voice?: string
+  format: SpeechFormat
+  workspaceId?: string
+  signal?: AbortSignal
+}
 export type SpokenAudio = { bytes: Buffer; contentType: 'audio/mpeg' | 'audio/wav'; duration_s: number }
 
 /** Converts text to audio and stores nothing. Throws ProviderProblem, or the signal's reason when aborted. */

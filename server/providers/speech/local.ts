@@ -19,7 +19,7 @@ export type LocalSpeechSettings = {
 export const makeLocalSpeech = (settings: LocalSpeechSettings): Speech => {
   const { audio, voice: usual = DEFAULT_VOICE, textLimit = SPEECH_TEXT_LIMIT } = settings
   return {
-    async synthesize({ text, voice = usual, format, signal }) {
+    async synthesize({ text, voice = usual, format, workspaceId, signal }) {
       checkText(text, textLimit)
       checkVoice(voice, localVoices)
       const sentences = toSentences(text)
@@ -28,11 +28,10 @@ export const makeLocalSpeech = (settings: LocalSpeechSettings): Speech => {
           'text_unspeakable',
           'The local voice reads English; this text contains nothing that it can say.',
         )
-      const { head, body } = await audio.ask(
-        { kind: 'speak', voice, format },
-        Buffer.from(JSON.stringify(sentences)),
+      const { head, body } = await audio.ask({ kind: 'speak', voice, format }, Buffer.from(JSON.stringify(sentences)), {
+        workspaceId,
         signal,
-      )
+      })
       return { bytes: body, contentType: contentTypeOf[format], duration_s: Number(head.duration_s) }
     },
     voices: () => localVoices.map((voice) => ({ ...voice })),

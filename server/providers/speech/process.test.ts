@@ -89,6 +89,19 @@ test('a full queue refuses a new request at once, and waiting requests are not l
   expect((await Promise.all(accepted)).every(({ bytes }) => bytes.length > 0)).toBe(true)
 })
 
+test('many requests of one workspace leave a place in the process and in the queue to others', async () => {
+  const { speech } = open({ queueLimit: 2, together: 2 })
+  const order: string[] = []
+  const say = (workspaceId: string, text: string) =>
+    speech.synthesize({ text, format: 'mp3', workspaceId }).then(() => order.push(workspaceId))
+  const accepted = [say('many', story), say('many', story)]
+  const refused = expect(say('many', 'Third.')).rejects.toMatchObject({ code: 'provider_busy' })
+  accepted.push(say('other', 'Short.'))
+  await refused
+  await Promise.all(accepted)
+  expect(order).toEqual(['other', 'many', 'many'])
+})
+
 test('a short request does not wait for the end of a long request', async () => {
   const { speech } = open()
   const order: string[] = []

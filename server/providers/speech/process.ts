@@ -15,7 +15,8 @@ const SECOND = 1000
 const entry = fileURLToPath(new URL('./child.ts', import.meta.url))
 
 export type AudioProcess = {
-  ask(head: Record<string, unknown>, body: Uint8Array, signal?: AbortSignal): Promise<Frame>
+  /** The workspaces take turns. */
+  ask(head: Record<string, unknown>, body: Uint8Array, caller?: Caller): Promise<Frame>
   pid(): number | undefined
   close(): Promise<void>
 }
@@ -35,8 +36,11 @@ export type AudioProcessSettings = {
   onFault?: (message: string) => void
 }
 
+type Caller = { workspaceId?: string | undefined; signal?: AbortSignal | undefined }
+
 type Request = {
   id: number
+  workspaceId: string
   head: Record<string, unknown>
   body: Uint8Array
   deaths: number
@@ -87,7 +91,7 @@ function hold(held: Child, busy: boolean): void {
   for (const handle of [held.process, held.input, held.process.stdio[3] as Socket]) busy ? handle.ref() : handle.unref()
 }
 
-type NewRequest = Pick<Request, 'id' | 'head' | 'body' | 'resolve' | 'reject'>
+type NewRequest = Pick<Request, 'id' | 'workspaceId' | 'head' | 'body' | 'resolve' | 'reject'>
 
 /** Creates a request that is settled once, by its response or by its signal. */
 function makeRequest(asked: NewRequest, abandon: (request: Request) => void, signal?: AbortSignal): Request {
@@ -115,6 +119,9 @@ function makeRequest(asked: NewRequest, abandon: (request: Request) => void, sig
   signal?.addEventListener('abort', onAbort, { once: true })
   return request
 }
+
+const tooMany = (): ProviderProblem =>
+  new ProviderProblem('provider_busy', 'Too many audio requests are waiting; try again in a minute.')
 
 export const makeAudioProcess = (settings: AudioProcessSettings = {}): AudioProcess => {
   const {
@@ -174,16 +181,41 @@ export const makeAudioProcess = (settings: AudioProcessSettings = {}): AudioProc
     dispatch()
   }
 
+  const runningOf = ({ workspaceId }: Request): number =>
+    [...(child?.running.values() ?? [])].filter((request) => request.workspaceId === workspaceId).length
+
+  /** One workspace never takes the last place, so that its long clips do not make all others wait. */
   const mayStart = (next: Request): boolean => {
     const running = child?.running
     if (!running || running.size === 0) return true
-    if (running.size >= together || next.deaths > 0) return false
+    if (running.size >= together || next.deaths > 0 || runningOf(next) >= together - 1) return false
     return ![...running.values()].some((request) => request.deaths > 0)
   }
 
+  /** Takes the oldest request of the workspace with the fewest running ones. Interrupted requests come first. */
+  const takeNext = (): Request | undefined => {
+    const [first] = queue
+    const ready = first && first.deaths > 0 ? [first].filter(mayStart) : queue.filter(mayStart)
+    const fewest = Math.min(...ready.map(runningOf))
+    const next = ready.find((request) => runningOf(request) === fewest)
+    if (next) queue.splice(queue.indexOf(next), 1)
+    return next
+  }
+
+  /** If the queue is full, refuses the newest request of the workspace with the most, unless this one has as many. */
+  const makeRoom = (workspaceId: string): boolean => {
+    if (queue.length < queueLimit) return true
+    const waiting = Map.groupBy(queue, (request) => request.workspaceId)
+    const [longest = []] = [...waiting.values()].sort((a, b) => b.length - a.length)
+    const newest = longest.at(-1)
+    if (!newest || longest.length <= (waiting.get(workspaceId)?.length ?? 0) + 1) return false
+    queue.splice(queue.indexOf(newest), 1)
+    newest.reject(tooMany())
+    return true
+  }
+
   const dispatch = () => {
-    while (!closed && queue[0] && mayStart(queue[0])) {
-      const request = queue.shift() as Request
+    for (let request = closed ? undefined : takeNext(); request; request = closed ? undefined : takeNext()) {
       try {
         child ??= start()
       } catch (error) {
@@ -204,15 +236,12 @@ export const makeAudioProcess = (settings: AudioProcessSettings = {}): AudioProc
   }
 
   return {
-    ask(head, body, signal) {
+    ask(head, body, { workspaceId = '', signal } = {}) {
       if (signal?.aborted) return Promise.reject(signal.reason)
       if (closed) return Promise.reject(new ProviderProblem('provider_unavailable', 'The server is stopping.'))
-      if (queue.length >= queueLimit)
-        return Promise.reject(
-          new ProviderProblem('provider_busy', 'Too many audio requests are waiting; try again in a minute.'),
-        )
+      if (!makeRoom(workspaceId)) return Promise.reject(tooMany())
       return new Promise<Frame>((resolve, reject) => {
-        const request = makeRequest({ id: ++lastId, head, body, resolve, reject }, abandon, signal)
+        const request = makeRequest({ id: ++lastId, workspaceId, head, body, resolve, reject }, abandon, signal)
         queue.push(request)
         dispatch()
       })

@@ -9,14 +9,17 @@ export type Transcript = {
 
 export type AudioFacts = { format: AudioFormat; contentType: string; duration_s: number }
 
+/** `workspaceId`: the workspaces take turns at the local process. */
+export type AudioRequest = { bytes: Uint8Array; workspaceId?: string; signal?: AbortSignal }
+
 /** Converts audio to text and stores nothing. Throws ProviderProblem, or the signal's reason when aborted. */
 export type Transcription = {
-  transcribe(request: { bytes: Uint8Array; signal?: AbortSignal }): Promise<Transcript>
+  transcribe(request: AudioRequest): Promise<Transcript>
   /**
    * Decodes without transcribing and returns the actual format and duration, for callers that store a clip. Silence is
    * accepted.
    */
-  inspect(request: { bytes: Uint8Array; signal?: AbortSignal }): Promise<AudioFacts>
+  inspect(request: AudioRequest): Promise<AudioFacts>
   /** Returns null if transcription can be used, otherwise the reason why not. */
   available(): string | null
   close(): Promise<void>

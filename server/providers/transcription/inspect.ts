@@ -1,6 +1,6 @@
 import { ProviderProblem } from '#providers/speech/problem'
 import type { AudioProcess } from '#providers/speech/process'
-import type { AudioFacts, AudioLimits } from './index.ts'
+import type { AudioFacts, AudioLimits, AudioRequest } from './index.ts'
 
 export const checkSize = (bytes: Uint8Array, limits: AudioLimits) => {
   if (bytes.length > limits.bytes)
@@ -14,9 +14,10 @@ export const checkSize = (bytes: Uint8Array, limits: AudioLimits) => {
 /** Every provider decodes here first, so that audio with a false type or length never costs a call to a vendor. */
 export const inspectWith =
   (audio: AudioProcess, limits: AudioLimits, speech = false) =>
-  async ({ bytes, signal }: { bytes: Uint8Array; signal?: AbortSignal }): Promise<AudioFacts> => {
+  async ({ bytes, workspaceId, signal }: AudioRequest): Promise<AudioFacts> => {
     checkSize(bytes, limits)
-    const { head } = await audio.ask({ kind: 'inspect', limit_s: limits.duration_s, speech }, bytes, signal)
+    const asked = { kind: 'inspect', limit_s: limits.duration_s, speech }
+    const { head } = await audio.ask(asked, bytes, { workspaceId, signal })
     const { format, contentType, duration_s } = head as AudioFacts
     return { format, contentType, duration_s }
   }

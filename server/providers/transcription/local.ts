@@ -15,9 +15,9 @@ export const makeLocalTranscription = ({
   audio,
   limits = AUDIO_LIMITS,
 }: LocalTranscriptionSettings): Transcription => ({
-  async transcribe({ bytes, signal }) {
+  async transcribe({ bytes, workspaceId, signal }) {
     checkSize(bytes, limits)
-    const { head } = await audio.ask({ kind: 'transcribe', limit_s: limits.duration_s }, bytes, signal)
+    const { head } = await audio.ask({ kind: 'transcribe', limit_s: limits.duration_s }, bytes, { workspaceId, signal })
     return { text: String(head.text), language: String(head.language), duration_s: Number(head.duration_s) }
   },
   inspect: inspectWith(audio, limits),

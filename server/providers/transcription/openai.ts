@@ -18,8 +18,8 @@ export const makeOpenAiTranscription = (settings: OpenAiTranscriptionSettings): 
   const { audio, model = 'whisper-1', limits = AUDIO_LIMITS } = settings
   const checkSpeech = inspectWith(audio, limits, true)
   return {
-    async transcribe({ bytes, signal }) {
-      const facts = await checkSpeech({ bytes, signal })
+    async transcribe({ bytes, workspaceId, signal }) {
+      const facts = await checkSpeech({ bytes, workspaceId, signal })
       const form = new FormData()
       form.set('file', new Blob([new Uint8Array(bytes)], { type: facts.contentType }), `audio.${facts.format}`)
       form.set('model', model)

@@ -138,6 +138,24 @@ export function renew(state: State, subscription: Subscription, emit: Emit): voi
   emit('customer.subscription.updated', subscription)
 }
 
+/** Writes the last invoice about the usage of the current period, and charges it. */
+export function invoiceUsage(state: State, subscription: Subscription, emit: Emit): void {
+  const metered = subscription.items.data.filter(({ price }) => price.recurring.usage_type === 'metered')
+  const start = subscription.items.data[0]!.current_period_start
+  const until = Math.max(state.now, ...[...state.meterEvents.values()].map(({ timestamp }) => timestamp)) + 1
+  const lines = metered.map(({ price }) => usageLine(state, subscription.customer, price, start, until))
+  if (lines.every(({ quantity }) => quantity === 0)) return
+  const invoice = makeInvoice(state, subscription, lines)
+  state.invoices.set(invoice.id, invoice)
+  if (invoice.amount_due > 0 && charge(state, state.customers.get(subscription.customer)!)) {
+    invoice.attempt_count++
+    emit('invoice.payment_failed', invoice)
+    return
+  }
+  settle(invoice)
+  emit('invoice.paid', invoice)
+}
+
 export function end(state: State, subscription: Subscription, emit: Emit): void {
   subscription.status = 'canceled'
   subscription.ended_at = state.now

@@ -1,4 +1,4 @@
-import { charge, end, line, makeInvoice, prorate, settle } from './billing.ts'
+import { charge, end, invoiceUsage, line, makeInvoice, prorate, settle } from './billing.ts'
 import { type Emit, type Endpoint, find, list, newestFirst, text } from './endpoint.ts'
 import type { Params } from './form.ts'
 import { missingResource, Refused } from './parameters.ts'
@@ -184,9 +184,10 @@ export const subscriptionEndpoints: Endpoint[] = [
     method: 'DELETE',
     path: /^\/v1\/subscriptions\/([^/]+)$/,
     shape: { optional: { prorate: 'boolean', invoice_now: 'boolean' } },
-    run(state, _params, [id], emit) {
+    run(state, params, [id], emit) {
       const subscription = find(state.subscriptions, 'subscription', id!)
       if (subscription.status === 'canceled') throw missingResource('subscription', id!)
+      if (params.invoice_now === 'true') invoiceUsage(state, subscription, emit)
       end(state, subscription, emit)
       return subscription
     },

@@ -147,11 +147,13 @@ export function makeStripe(stripe: Stripe): StripeProvider {
 }
 
 /**
- * Ends a subscription at once. Repeating the DELETE is safe: a subscription that has already ended counts as success.
+ * Ends a subscription at once. Usage that is on no invoice yet is charged with a last invoice. Repeating the DELETE is
+ * safe: a subscription that has already ended counts as success.
  */
 async function endNow(stripe: Stripe, ref: string): Promise<void> {
   try {
-    await stripe.subscriptions.cancel(ref, { prorate: false, invoice_now: false })
+    const subscription = await stripe.subscriptions.retrieve(ref)
+    await stripe.subscriptions.cancel(ref, { prorate: false, invoice_now: metersOf([subscription]).size > 0 })
   } catch (error) {
     if (!isMissing(error)) throw error
   }

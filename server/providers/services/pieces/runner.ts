@@ -48,7 +48,7 @@ export function makePieceRunner({ wall, source }: { wall: Pick<Wall, 'call'>; so
   return {
     async call(call) {
       const { workspaceId, piece, service, request, credential, credentialKey = '', signal, timeoutMs } = call
-      const folder = await source.folderOf(piece)
+      const folder = await source.folderOf({ workspaceId, signal }, piece)
       const { part, ...rest } = request
       const veiled = credential && veilOf(credential, service)
       const { answer, sent, refused, invented } = await wall.call({

@@ -2,7 +2,16 @@ import { randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { compareVersions, integrityOf, npmProblem, PACKAGE_VERSION, runNpm, shortHash } from '../npm.ts'
+import {
+  compareVersions,
+  integrityOf,
+  type NpmCaller,
+  type NpmTurns,
+  npmProblem,
+  PACKAGE_VERSION,
+  runNpm,
+  shortHash,
+} from '../npm.ts'
 import { PieceFailure, type PiecePackage } from './index.ts'
 import { unpack } from './tar.ts'
 
@@ -16,17 +25,18 @@ export type PieceSourceOptions = {
   allowed: readonly string[]
   /** A folder with packages in the format of `npm pack`. If set, nothing is fetched. */
   mirror: string | null
+  npmTurns: NpmTurns
 }
 
 export type PieceSource = {
   isAllowed(name: string): boolean
   /** Fetches a release, by default the newest. Throws PieceFailure. */
-  fetch(name: string, version?: string): Promise<PiecePackage & { folder: string }>
+  fetch(caller: NpmCaller, name: string, version?: string): Promise<PiecePackage & { folder: string }>
   /**
    * Returns the folder of a release that was imported before, and fetches the release again if it is not on this
    * machine. Throws PieceFailure.
    */
-  folderOf(piece: PiecePackage): Promise<string>
+  folderOf(caller: NpmCaller, piece: PiecePackage): Promise<string>
 }
 
 const MAX_PACKAGE = 25 * 1024 * 1024
@@ -37,12 +47,12 @@ const packageOf = (name: string): string => `@activepieces/piece-${name}`
 
 type Fetched = { version: string; bytes: Buffer }
 
-async function fromRegistry(name: string, version: string | undefined): Promise<Fetched> {
+async function fromRegistry(name: string, version: string | undefined, signal: AbortSignal): Promise<Fetched> {
   const folder = mkdtempSync(join(tmpdir(), 'piece-'))
   try {
     const wanted = `${packageOf(name)}@${version ?? 'latest'}`
     const args = ['pack', wanted, '--json', '--ignore-scripts', '--pack-destination', folder]
-    const problem = await runNpm(args, folder)
+    const problem = await runNpm(args, folder, signal)
     if (problem !== undefined) throw new PieceFailure(npmProblem(problem, wanted))
     const [file] = readdirSync(folder).filter((entry) => entry.endsWith('.tgz'))
     if (file === undefined) throw new PieceFailure('the package registry sent no package')
@@ -70,19 +80,24 @@ function fromMirror(mirror: string, name: string, version: string | undefined): 
   return { version: found, bytes: readFileSync(join(mirror, `${prefix}${found}.tgz`)) }
 }
 
-export function makePieceSource({ folder, allowed, mirror }: PieceSourceOptions): PieceSource {
-  const underWay = new Map<string, Promise<PiecePackage & { folder: string }>>()
-
+export function makePieceSource({ folder, allowed, mirror, npmTurns }: PieceSourceOptions): PieceSource {
   const isAllowed = (name: string): boolean => allowed.includes('*') || allowed.includes(name)
+  const requireAllowed = (name: string): void => {
+    if (!isAllowed(name)) throw new PieceFailure('the operator of this installation does not allow this piece')
+  }
   const placeOf = ({ name, version, integrity }: PiecePackage): string =>
     join(folder, `${name}-${version}-${shortHash(integrity)}`)
 
-  const get = async (name: string, version: string | undefined): Promise<PiecePackage & { folder: string }> => {
-    if (!PIECE_NAME.test(name) || (version !== undefined && !PIECE_VERSION.test(version)))
-      throw new PieceFailure('there is no piece with such a name or version')
-    if (!isAllowed(name)) throw new PieceFailure('the operator of this installation does not allow this piece')
+  const inTurn = <T>(caller: NpmCaller, work: () => Promise<T>): Promise<T> =>
+    mirror === null ? npmTurns(caller, work) : work()
+
+  const get = async (
+    { signal }: NpmCaller,
+    name: string,
+    version: string | undefined,
+  ): Promise<PiecePackage & { folder: string }> => {
     const { version: got, bytes } =
-      mirror === null ? await fromRegistry(name, version) : fromMirror(mirror, name, version)
+      mirror === null ? await fromRegistry(name, version, signal) : fromMirror(mirror, name, version)
     if (bytes.length > MAX_PACKAGE) throw new PieceFailure('the package is larger than 25 MB')
     const piece = { name, version: got, integrity: integrityOf(bytes) }
     const place = placeOf(piece)
@@ -101,26 +116,28 @@ export function makePieceSource({ folder, allowed, mirror }: PieceSourceOptions)
     return { ...piece, folder: place }
   }
 
-  const fetch: PieceSource['fetch'] = (name, version) => {
-    const key = `${name}@${version ?? ''}`
-    const known = underWay.get(key)
-    if (known) return known
-    const begun = get(name, version).finally(() => underWay.delete(key))
-    underWay.set(key, begun)
-    return begun
-  }
-
   return {
     isAllowed,
-    fetch,
-    async folderOf(piece) {
-      if (!isAllowed(piece.name)) throw new PieceFailure('the operator of this installation does not allow this piece')
+    async fetch(caller, name, version) {
+      if (!PIECE_NAME.test(name) || (version !== undefined && !PIECE_VERSION.test(version)))
+        throw new PieceFailure('there is no piece with such a name or version')
+      requireAllowed(name)
+      return inTurn(caller, () => get(caller, name, version))
+    },
+    async folderOf(caller, piece) {
+      requireAllowed(piece.name)
       const place = placeOf(piece)
       if (existsSync(place)) return place
-      const fetched = await fetch(piece.name, piece.version)
-      if (fetched.integrity !== piece.integrity)
-        throw new PieceFailure(`the package ${packageOf(piece.name)} ${piece.version} is not the one that was imported`)
-      return fetched.folder
+      return inTurn(caller, async () => {
+        // Another call may have fetched it during the wait.
+        if (existsSync(place)) return place
+        const fetched = await get(caller, piece.name, piece.version)
+        if (fetched.integrity !== piece.integrity)
+          throw new PieceFailure(
+            `the package ${packageOf(piece.name)} ${piece.version} is not the one that was imported`,
+          )
+        return fetched.folder
+      })
     },
   }
 }

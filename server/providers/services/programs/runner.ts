@@ -87,7 +87,7 @@ export function makeProgramRunner({
   return {
     async ask({ workspaceId, program, method, params, credential, credentialKey = '', findLock, signal, timeoutMs }) {
       const { values, credential: veiled } = placeholdersFor(program, credential)
-      const folder = await source.folderOf(program, findLock)
+      const folder = await source.folderOf({ workspaceId, signal }, program, findLock)
       const args = program.args.map((arg) => withValues(arg, values))
       const environment = Object.fromEntries(
         Object.entries(program.environment).map(([name, value]) => [name, withValues(value, values)]),

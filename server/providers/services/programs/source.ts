@@ -3,7 +3,16 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, s
 import { join } from 'node:path'
 import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
-import { compareVersions, integrityOf, npmProblem, PACKAGE_VERSION, runNpm, shortHash } from '../npm.ts'
+import {
+  compareVersions,
+  integrityOf,
+  type NpmCaller,
+  type NpmTurns,
+  npmProblem,
+  PACKAGE_VERSION,
+  runNpm,
+  shortHash,
+} from '../npm.ts'
 import { PieceFailure } from '../pieces/index.ts'
 import { unpack } from '../pieces/tar.ts'
 import { entryOf, PROGRAM_NAME, type ProgramLock, type ProgramPackage } from './index.ts'
@@ -14,17 +23,17 @@ import { entryOf, PROGRAM_NAME, type ProgramLock, type ProgramPackage } from './
 
 export type ProgramSource = {
   /** Fetches a release, by default the newest. Throws PieceFailure. */
-  fetch(name: string, version?: string): Promise<FetchedProgram>
+  fetch(caller: NpmCaller, name: string, version?: string): Promise<FetchedProgram>
   /**
    * Returns the folder of a program that was imported before, and installs the program again if it is not on this
    * machine. Throws PieceFailure.
    */
-  folderOf(program: ProgramPackage, findLock: () => Promise<ProgramLock>): Promise<string>
+  folderOf(caller: NpmCaller, program: ProgramPackage, findLock: () => Promise<ProgramLock>): Promise<string>
 }
 
 export type FetchedProgram = ProgramPackage & { entry: string; lock: ProgramLock; folder: string }
 
-type Options = { folder: string; allowed: readonly string[]; mirror: string | null }
+type Options = { folder: string; allowed: readonly string[]; mirror: string | null; npmTurns: NpmTurns }
 
 const MAX_PACKAGE = 25 * 1024 * 1024
 const MAX_PACKAGES = 500
@@ -77,7 +86,7 @@ function requireEntry(folder: string, name: string): string {
   return path
 }
 
-export function makeProgramSource({ folder, allowed, mirror }: Options): ProgramSource {
+export function makeProgramSource({ folder, allowed, mirror, npmTurns }: Options): ProgramSource {
   const requireAllowed = (name: string): void => {
     if (!allowed.includes('*') && !allowed.includes(name))
       throw new PieceFailure(
@@ -105,26 +114,33 @@ export function makeProgramSource({ folder, allowed, mirror }: Options): Program
     return place
   }
 
-  const install = async (part: string, name: string, version: string, lock: JsonObject): Promise<void> => {
+  type Release = { name: string; version: string }
+
+  const install = async (
+    part: string,
+    { name, version }: Release,
+    lock: JsonObject,
+    signal: AbortSignal,
+  ): Promise<void> => {
     writeFileSync(join(part, 'package.json'), root(name, version))
     writeFileSync(join(part, 'package-lock.json'), JSON.stringify(lock))
-    const problem = await runNpm(['ci', ...QUIET], part)
+    const problem = await runNpm(['ci', ...QUIET], part, signal)
     if (problem !== undefined) throw new PieceFailure(npmProblem(problem, `${name}@${version}`))
     if (sizeOf(part) > MAX_INSTALLED) throw new PieceFailure('the package with its dependencies is larger than 300 MB')
   }
 
-  const fromRegistry = (name: string, wanted: string | undefined): Promise<FetchedProgram> =>
+  const fromRegistry = (name: string, wanted: string | undefined, signal: AbortSignal): Promise<FetchedProgram> =>
     build(async (part) => {
       writeFileSync(join(part, 'package.json'), root(name, wanted ?? 'latest'))
       const resolve = ['install', '--package-lock-only', '--omit-lockfile-registry-resolved', ...QUIET]
-      const problem = await runNpm(resolve, part)
+      const problem = await runNpm(resolve, part, signal)
       if (problem !== undefined) throw new PieceFailure(npmProblem(problem, `${name}@${wanted ?? 'latest'}`))
       const resolved = checkedLock(readJson(join(part, 'package-lock.json')))
       const packages = resolved.packages as JsonObject
       const own = packages[inModules(name)]
       const version = isObject(own) ? String(own.version) : ''
       const lock = { ...resolved, packages: { ...packages, '': JSON.parse(root(name, version)) as JsonObject } }
-      await install(part, name, version, lock)
+      await install(part, { name, version }, lock, signal)
       const entry = requireEntry(part, name)
       const program = { name, version, integrity: integrityOf(canonical(lock)) }
       return { ...program, entry, lock, folder: settle(part, program) }
@@ -156,14 +172,7 @@ export function makeProgramSource({ folder, allowed, mirror }: Options): Program
       return { ...program, entry, lock: null, folder: settle(part, program) }
     })
 
-  const fetch: ProgramSource['fetch'] = async (name, version) => {
-    if (!PROGRAM_NAME.test(name) || (version !== undefined && !PACKAGE_VERSION.test(version)))
-      throw new PieceFailure('there is no package with such a name or version')
-    requireAllowed(name)
-    return mirror === null ? fromRegistry(name, version) : fromMirror(mirror, name, version)
-  }
-
-  const again = async (program: ProgramPackage, lock: ProgramLock): Promise<string> => {
+  const again = async (program: ProgramPackage, lock: ProgramLock, signal: AbortSignal): Promise<string> => {
     const changed = `the package ${program.name} ${program.version} is not the one that was imported`
     if (lock === null) {
       if (mirror === null) throw new PieceFailure(`${changed}: it came from a mirror, and no mirror is configured`)
@@ -173,21 +182,29 @@ export function makeProgramSource({ folder, allowed, mirror }: Options): Program
     }
     if (integrityOf(canonical(lock)) !== program.integrity) throw new PieceFailure(changed)
     return build(async (part) => {
-      await install(part, program.name, program.version, lock)
+      await install(part, program, lock, signal)
       return settle(part, program)
     })
   }
-  const underWay = new Map<string, Promise<string>>()
 
   return {
-    fetch,
-    async folderOf(program, findLock) {
+    async fetch(caller, name, version) {
+      if (!PROGRAM_NAME.test(name) || (version !== undefined && !PACKAGE_VERSION.test(version)))
+        throw new PieceFailure('there is no package with such a name or version')
+      requireAllowed(name)
+      if (mirror !== null) return fromMirror(mirror, name, version)
+      return npmTurns(caller, () => fromRegistry(name, version, caller.signal))
+    },
+    async folderOf(caller, program, findLock) {
       requireAllowed(program.name)
       const place = placeOf(program)
       if (existsSync(place)) return place
-      const begun = underWay.get(place) ?? findLock().then((lock) => again(program, lock))
-      underWay.set(place, begun)
-      return begun.finally(() => underWay.delete(place))
+      const lock = await findLock()
+      if (lock === null) return again(program, lock, caller.signal)
+      return npmTurns(caller, async () =>
+        // Another call may have installed it during the wait.
+        existsSync(place) ? place : again(program, lock, caller.signal),
+      )
     },
   }
 }
