@@ -231,8 +231,9 @@ async function serve(options: AppOptions, areas: Areas, { kernel, routes, nodes,
   addKeyCors(http, config.HEDDLE_CORS_ORIGINS)
   addRoutes(http, routes, kernel)
   addWidget(http)
-  addEngineFigures(metrics.registry, areas.workflows.engine, log)
+  // First, so that the query for the engine's figures is not counted as a caller that waits for a connection.
   addDatabaseFigures(metrics.registry, db)
+  addEngineFigures(metrics.registry, areas.workflows.engine, log)
   addSystemRoutes(http, {
     config,
     routes,

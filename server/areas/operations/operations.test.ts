@@ -104,6 +104,13 @@ test('a server whose worker sends no heartbeats is not ready until heartbeats re
   await answersWith(200)
 })
 
+test('a scrape does not count its own query as a caller that waits for a connection', async () => {
+  const { text } = await service().call('GET', '/metrics')
+  // The figures of the engine were read for this scrape.
+  expect(text).toMatch(/^heddle_engine_workers \d/m)
+  expect(text).toMatch(/^heddle_database_connections{pool="engine",state="awaited"} 0$/m)
+})
+
 test('the metrics show how many executions are queued, running, waiting and parked, and how many workers are alive', async () => {
   const { text } = await service().call('GET', '/metrics')
   for (const name of ['queued', 'oldest_queued_seconds', 'running', 'waiting', 'poison'])

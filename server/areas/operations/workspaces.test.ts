@@ -111,7 +111,8 @@ describe('a suspended workspace', () => {
       return answer.status === 403 ? answer : undefined
     }, 'the refusal')
     const reason = 'An operator of this installation has suspended the workspace: Unpaid since May'
-    expect(refused.body).toMatchObject({ code: 'quota_exceeded', detail: reason })
+    const title = 'The workspace is suspended'
+    expect(refused.body).toMatchObject({ code: 'quota_exceeded', title, detail: reason })
     expect((await trigger()).status).toBe(403)
 
     // The execution that waits continues, but the request is not made.

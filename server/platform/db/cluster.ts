@@ -70,6 +70,13 @@ const fixed = {
 /** The maximum length of a socket path in the kernel, minus the file name that PostgreSQL adds. */
 const MAX_SOCKET_DIRECTORY = 103 - '/.s.PGSQL.65535'.length
 
+/**
+ * Settings for a server that did not start, because of an error that the log leaves out. A server that does not start
+ * writes no values of tenants.
+ */
+const withErrors = { log_min_messages: 'error' }
+const REASON_ELSEWHERE = 'Consult recent messages in the server log'
+
 /** Settings for tests, whose processes each start several services on the same server. */
 const fast = {
   fsync: 'off',
@@ -194,7 +201,7 @@ export function makeCluster(options: {
     return undefined
   }
 
-  async function launch(port: number): Promise<Postmaster> {
+  async function launch(port: number, logged: Record<string, string> = {}): Promise<Postmaster> {
     await endLeftovers()
     // No server runs here any more, so the pid file is stale. Its process id may now belong to another program, and
     // PostgreSQL would then refuse to start. Without /proc we cannot tell, and let PostgreSQL decide.
@@ -209,6 +216,7 @@ export function makeCluster(options: {
       unix_socket_directories: socketDirectory && `"${socketDirectory.replaceAll('"', '""')}"`,
       ...connectionsFor(connections, readFileSync(join(directory, CONFIGURATION), 'utf8')),
       ...(durable ? {} : fast),
+      ...logged,
     }
     // The output goes to a file: a pipe would break when this process dies, and the server would lose its log.
     const output = openSync(logFile, 'a', 0o600)
@@ -232,6 +240,7 @@ export function makeCluster(options: {
       await delay(LOOK_EVERY)
     }
     failure ??= readFileSync(logFile, 'utf8').slice(before).trim()
+    if (failure.includes(REASON_ELSEWHERE) && logged !== withErrors) return launch(port, withErrors)
     throw new StartRefused(
       `The database in ${home.directory} did not start: ${problemIn(failure) || failure}. Its log is ${logFile}.`,
     )
@@ -244,7 +253,7 @@ export function makeCluster(options: {
 const problemIn = (log: string): string =>
   [...log.matchAll(/(?:FATAL|PANIC|ERROR|LOG|HINT|DETAIL|initdb: error): +(.*)/g)]
     .map(([, message]) => message!)
-    .filter((message) => !/^(?:starting|listening|database system) /.test(message))
+    .filter((message) => !/^(?:starting|listening|database system|redo) /.test(message))
     .join('; ')
 
 function notCreated(directory: string, cause: unknown): StartRefused {

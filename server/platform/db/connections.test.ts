@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { makeLogger } from '#platform/log'
 import { makeTestDatabase } from '#test/harness/postgres'
-import { DEFAULT_CONNECTIONS, MIN_CONNECTIONS, type Role, shareConnections } from './connections.ts'
+import { connectionsOfOne, DEFAULT_CONNECTIONS, MIN_CONNECTIONS, type Role, shareConnections } from './connections.ts'
 import { openDatabase } from './pool.ts'
 
 const ROLES: Role[] = ['all', 'api', 'worker']
@@ -10,6 +10,11 @@ const ALLOWED = 97
 
 test('two API processes, two workers and two successors fit into the default limit of PostgreSQL', () => {
   expect(3 * (DEFAULT_CONNECTIONS.api + DEFAULT_CONNECTIONS.worker)).toBeLessThanOrEqual(ALLOWED)
+})
+
+test('the processes of one program and the successor of one of them fit into the default limit of PostgreSQL', () => {
+  for (let processes = 1; (processes + 1) * MIN_CONNECTIONS <= ALLOWED; processes += 1)
+    expect((processes + 1) * connectionsOfOne('all', processes)).toBeLessThanOrEqual(ALLOWED)
 })
 
 test.each(ROLES)('the role %s has a connection for every kind of work, even with the minimum number', (role) => {

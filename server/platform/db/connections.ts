@@ -21,11 +21,11 @@ const ENGINE: Record<Role, number> = { all: 0.4, api: 0.25, worker: 0.4 }
 const MIN_ENGINE = 2
 
 /**
- * Returns the default number of connections of one process among several: all of them together fit into PostgreSQL's
- * 100.
+ * Returns the default number of connections of one process among several: all of them together, and the successor of
+ * one of them, fit into PostgreSQL's 100.
  */
 export const connectionsOfOne = (role: Role, processes: number): number =>
-  Math.max(MIN_CONNECTIONS, Math.min(DEFAULT_CONNECTIONS[role], Math.floor(ALL_TOGETHER / processes)))
+  Math.max(MIN_CONNECTIONS, Math.min(DEFAULT_CONNECTIONS[role], Math.floor(ALL_TOGETHER / (processes + 1))))
 
 /** PostgreSQL's 100 minus those reserved for its superuser. */
 const ALL_TOGETHER = 96

@@ -54,6 +54,15 @@ describe('a process that watches the keys', () => {
     await admin.query('rollback')
   })
 
+  test('reports each of its keys once', async () => {
+    watch()
+    const { processes } = await until(async () => {
+      const state = await keys.state()
+      return state.processes.length === 1 && state
+    }, 'the first report')
+    expect(processes[0]!.keys).toEqual([vault.keys.current()])
+  })
+
   test('removes its report when it stops', async () => {
     watch()
     await until(async () => (await keys.state()).processes.length === 1, 'the first report')

@@ -79,7 +79,8 @@ export function watchKeys(
         log.warn({ key: current }, 'the key was rotated: start this process with the new HEDDLE_SECRET_KEY')
       }
     }
-    await report([configured, current, ...(rotation ? [rotation.from, rotation.to] : [])].filter(vault.keys.has))
+    const known = new Set([configured, current, ...(rotation ? [rotation.from, rotation.to] : [])])
+    await report([...known].filter(vault.keys.has))
     if (rotation) step()
   }
 

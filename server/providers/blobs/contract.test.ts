@@ -1,5 +1,6 @@
 import { buffer } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { toProblem } from '#platform/http/answer'
 import { startFakeS3 } from '#test/fakes/s3/server'
 import { makeTemporaryDirectory } from '#test/harness/temporary'
 import { makeDiskBlobs } from './disk.ts'
@@ -84,6 +85,27 @@ test('a request to a bucket that is briefly busy is retried', async () => {
   await stores.s3!.put('busy', Buffer.from('kept'))
   expect(s3.keys()).toContain('busy')
 })
+
+test.each(['refuses connections', 'stays busy'])(
+  'a store that %s is named as the storage, not as the database',
+  async (fault) => {
+    const gone = {
+      bucket: 'blobs',
+      endpoint: 'http://127.0.0.1:1',
+      region: 'us-east-1',
+      accessKeyId: 'AKID',
+      secretAccessKey: 'secret',
+    }
+    if (fault === 'stays busy') s3.failNext(4)
+    const store = fault === 'stays busy' ? stores.s3! : makeS3Blobs(gone)
+    const error = await store.put('lost', Buffer.from('x')).catch((thrown: unknown) => thrown)
+    expect(toProblem(error)).toMatchObject({
+      code: 'unavailable',
+      message: 'The storage of the service does not answer. Try again in a moment.',
+      retryAfterS: 1,
+    })
+  },
+)
 
 test('a key cannot point outside the folder of the blobs', async () => {
   await expect(stores.disk!.put('../outside', Buffer.from('x'))).rejects.toThrow('must stay inside')

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import type { S3Client } from '@aws-sdk/client-s3'
 import { SECOND } from '#platform/clock'
+import { StoreUnavailable } from '#platform/errors'
 import { type Bounds, boundStream } from '#platform/outgoing/bounded'
 import type { Blobs } from './index.ts'
 
@@ -33,6 +34,25 @@ function boundAnswers({ config: { requestHandler } }: S3Client, bounds: Bounds):
   }
 }
 
+/** Statuses of a store that cannot answer now. Errors without a status are those of the network. */
+const BUSY = new Set([undefined, 500, 502, 503, 504])
+
+/** Runs around all attempts of a request. */
+function nameUnavailable({ middlewareStack }: S3Client): void {
+  middlewareStack.add(
+    (next) => async (given) => {
+      try {
+        return await next(given)
+      } catch (error) {
+        const { message, $metadata } = error as Error & { $metadata?: { httpStatusCode?: number } }
+        if (!$metadata || !BUSY.has($metadata.httpStatusCode)) throw error
+        throw new StoreUnavailable(`the blob store does not answer: ${message}`, { cause: error })
+      }
+    },
+    { step: 'initialize', priority: 'high' },
+  )
+}
+
 type Opened = { client: S3Client; sdk: typeof import('@aws-sdk/client-s3') }
 
 const makeOpener = (options: S3Options, bounds: Bounds): (() => Promise<Opened>) => {
@@ -55,6 +75,7 @@ const makeOpener = (options: S3Options, bounds: Bounds): (() => Promise<Opened>)
         },
       })
       boundAnswers(client, bounds)
+      nameUnavailable(client)
       return { client, sdk }
     })
     return opened
