@@ -113,11 +113,25 @@ function differsInSearch(before: unknown, now: unknown): boolean {
   return before !== undefined && rest(before) === rest(now)
 }
 
-/** Returns the pages of a list fetched so far, and a function to fetch more. */
+const LIVE_EVERY = 2_000
+
+/**
+ * Returns the pages of a list fetched so far, and a function to fetch more. The list is fetched again every two seconds
+ * while `isLive` is true for one of its items.
+ */
 export function useList<N extends Paged>(
   name: N,
   input?: Omit<InputOf<N>, 'cursor'>,
-  more: { enabled?: boolean; refetchInterval?: number; staleTime?: number } = {},
+  {
+    isLive = () => false,
+    refetchInterval,
+    ...more
+  }: {
+    enabled?: boolean
+    refetchInterval?: number
+    staleTime?: number
+    isLive?(item: ItemOf<N>): boolean
+  } = {},
 ) {
   const pages = useInfiniteQuery({
     queryKey: [name, input ?? {}, 'pages'],
@@ -129,6 +143,8 @@ export function useList<N extends Paged>(
     initialPageParam: null as string | null,
     getNextPageParam: (last) => last.next_cursor,
     placeholderData: (shown, before) => (differsInSearch(before?.queryKey[1], input) ? shown : undefined),
+    refetchInterval: ({ state }) =>
+      state.data?.pages.some(({ items }) => items.some(isLive)) ? LIVE_EVERY : refetchInterval,
     ...more,
   })
   const list = JSON.stringify([name, input])

@@ -20,6 +20,7 @@ export function SessionEndedDialog({ me, onBack }: { me: Person; onBack(): void 
     <Dialog
       open
       onClose={leave}
+      canClose={false}
       title="Your session has ended"
       description="Sign in again to continue. Your input is still here."
     >

@@ -14,6 +14,11 @@ export type DialogProps = {
   children?: ReactNode
   size?: 'small' | 'medium' | 'large'
   /**
+   * False for a dialog that opens by itself: a click or Escape that was meant for the page does not close it, and it has
+   * no Close button. Its children offer the ways out.
+   */
+  canClose?: boolean
+  /**
    * Replaces the action of Ctrl S on a page that saves with it. By default the key submits the form of the dialog, or
    * closes the dialog and saves the page.
    */
@@ -22,11 +27,20 @@ export type DialogProps = {
 
 const widths = { small: 'max-w-md', medium: 'max-w-xl', large: 'max-w-4xl' }
 
-export function Dialog({ open, onClose, title, description, children, size = 'small', onSaveKey }: DialogProps) {
+export function Dialog({
+  open,
+  onClose,
+  title,
+  description,
+  children,
+  size = 'small',
+  canClose = true,
+  onSaveKey,
+}: DialogProps) {
   const onKeyDown = useSaveKey(onClose, onSaveKey)
   const finalFocus = useFinalFocus(open)
   return (
-    <Base.Root open={open} onOpenChange={(next) => !next && onClose()}>
+    <Base.Root open={open} onOpenChange={(next) => !next && canClose && onClose()}>
       <Base.Portal>
         <Base.Backdrop className="fixed inset-0 z-40 bg-[#000]/40" />
         <Base.Popup
@@ -42,7 +56,7 @@ export function Dialog({ open, onClose, title, description, children, size = 'sm
               <Base.Title className="text-base font-semibold">{title}</Base.Title>
               {description && <Base.Description className="mt-1 text-ink-2">{description}</Base.Description>}
             </div>
-            <Base.Close render={<IconButton icon={X} label="Close" size="small" />} />
+            {canClose && <Base.Close render={<IconButton icon={X} label="Close" size="small" />} />}
           </header>
           <div className="min-h-0 overflow-y-auto px-5 pt-2 pb-5">{children}</div>
         </Base.Popup>

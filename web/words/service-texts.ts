@@ -175,6 +175,8 @@ export const checkTexts = [
   'must not contain the same item twice',
   'must match one of the allowed forms: {0}',
   'has a form that is not allowed',
+  'does not match the schema, so it is not used when the question is due: {0}',
+  'needs a default answer that matches the schema',
   'must be a JSON Schema: an object, true or false',
   'must be a JSON Schema object',
   'must be an object with nodes and edges',

@@ -4,6 +4,7 @@ import type { Json } from '#model/definition'
 import { ExpressionFailure, resolveValue, type Scope } from '#model/expressions'
 import { validateDefinition } from '#model/graph'
 import type { Issue } from '#model/issue'
+import { unusableDefaults } from '#model/question-defaults'
 import { t } from '#web/words/language.ts'
 import { translateMessage } from '#web/words/messages.ts'
 import type { Doc } from '../document/document.ts'
@@ -25,7 +26,10 @@ export function check(definition: unknown, kinds: KindTable): Issue[] {
 }
 
 /** Returns warnings: what can be saved but is probably a mistake. */
-export const warnings = (doc: Doc, kinds: KindTable): Issue[] => undeclaredFields(doc, kinds)
+export const warnings = (doc: Doc, kinds: KindTable): Issue[] => [
+  ...undeclaredFields(doc, kinds),
+  ...unusableDefaults(doc),
+]
 
 export type Preview = { ok: true; value: Json } | { ok: false; message: string }
 

@@ -7,6 +7,7 @@ import { unusedName } from '../document/document.ts'
 import { AddButton } from './add-button.tsx'
 import { ConditionEditor } from './condition-editor.tsx'
 import { FieldProblem } from './field-problem.tsx'
+import { focusBeside } from './focus.ts'
 import { TextInput } from './inputs.tsx'
 import { useFieldScope } from './scope.tsx'
 import type { ValueProps } from './value-props.ts'
@@ -22,7 +23,7 @@ export function CasesField({ value, pointer, onChange }: ValueProps) {
   const swap = (index: number, other: number): void =>
     onChange(cases.with(index, cases[other]!).with(other, cases[index]!))
   return (
-    <div className="flex flex-col gap-3">
+    <div data-fields className="flex flex-col gap-3">
       {cases.map((item, index) => {
         const each: JsonObject = isObject(item) ? item : {}
         return (
@@ -55,7 +56,10 @@ export function CasesField({ value, pointer, onChange }: ValueProps) {
                     size="small"
                     icon={X}
                     label="Remove case"
-                    onClick={() => onChange(cases.toSpliced(index, 1))}
+                    onClick={(event) => {
+                      focusBeside(event.currentTarget)
+                      onChange(cases.toSpliced(index, 1))
+                    }}
                   />
                 </span>
               )}

@@ -11,6 +11,14 @@ const titles: Readonly<Record<string, Record<string, string>>> = {
   'owner,member,viewer,guest': roles,
   'reject,approve,escalate': { reject: 'Reject', approve: 'Approve', escalate: 'Escalate' },
   'fail,default,escalate': { fail: 'Fail', default: 'Use the default answer', escalate: 'Escalate' },
+  'take,offer': { take: 'Take it', offer: 'Offer it' },
+  'fail,collect': { fail: 'Fail', collect: 'Collect the error' },
+  'fail,continue': { fail: 'Fail', continue: 'Continue without data' },
+  'replace,append,upsert': {
+    replace: 'Replace all records',
+    append: 'Append the records',
+    upsert: 'Update by key (upsert)',
+  },
 }
 
 /** Returns the title of a choice of a node's argument, or undefined if its value is its title. */

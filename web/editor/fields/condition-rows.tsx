@@ -4,6 +4,7 @@ import { Button, IconButton } from '#web/ui/button.tsx'
 import { asCel } from '../document/value.ts'
 import { AddButton } from './add-button.tsx'
 import { type Conditions, hasValue, type Operator, operators, type Row, readValue, shownValue } from './conditions.ts'
+import { focusBeside } from './focus.ts'
 import { SelectInput, TextInput } from './inputs.tsx'
 import { ReferencePicker } from './reference-picker.tsx'
 import { SampleResult } from './sample-result.tsx'
@@ -16,7 +17,7 @@ export function ConditionRows({ label, value: { join, rows }, onChange }: Props)
   const set = (next: Row[]): void => onChange({ join, rows: next })
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset would break the layout of its rows
-    <div role="group" aria-label={label} className="flex flex-col gap-2">
+    <div role="group" aria-label={label} data-fields className="flex flex-col gap-2">
       {rows.length === 0 && <p className="text-ink-3">Always true.</p>}
       {rows.length > 1 && (
         <SelectInput
@@ -81,7 +82,15 @@ function OneRow({ row, onChange, onRemove }: { row: Row; onChange(row: Row): voi
                 </Button>
               }
             />
-            <IconButton size="small" icon={X} label={`Remove the row ${row.field}`} onClick={onRemove} />
+            <IconButton
+              size="small"
+              icon={X}
+              label={`Remove the row ${row.field}`}
+              onClick={(event) => {
+                focusBeside(event.currentTarget)
+                onRemove()
+              }}
+            />
           </>
         )}
       </div>

@@ -2,7 +2,7 @@ const CONTROLS = ':is(input,textarea,select,[role=switch],[data-code]):not([disa
 
 const soon = (act: () => void): void => void requestAnimationFrame(() => requestAnimationFrame(act))
 
-/** Focuses the field at this place, or the nearest visible field around it. */
+/** Focuses the field at this place, or the nearest visible field around it. As with Tab, its value is selected. */
 export function focusField(pointer: string): void {
   soon(() => {
     const fields = [...document.querySelectorAll<HTMLElement>('[data-inspector] [data-field]')]
@@ -12,7 +12,9 @@ export function focusField(pointer: string): void {
     best?.scrollIntoView({ block: 'nearest' })
     const controls = [...(best?.querySelectorAll<HTMLElement>(CONTROLS) ?? [])]
     const own = controls.find((control) => control.closest('[data-head]') === null)
-    ;(own ?? controls[0] ?? best?.querySelector<HTMLElement>('[data-add]'))?.focus()
+    const target = own ?? controls[0] ?? best?.querySelector<HTMLElement>('[data-add]')
+    target?.focus()
+    if (target instanceof HTMLInputElement) target.select()
   })
 }
 

@@ -4,7 +4,7 @@ import { at } from '#model/json'
 import { unusedName } from '../document/document.ts'
 import { setAt } from '../document/pointer.ts'
 import { AddButton } from './add-button.tsx'
-import { TextInput } from './inputs.tsx'
+import { NameInput } from './name-input.tsx'
 import { inner } from './schema.ts'
 import { useFieldScope } from './scope.tsx'
 import type { ValueProps, WithValueField } from './value-props.ts'
@@ -20,7 +20,6 @@ export function PairsField({
   const { readOnly } = useFieldScope()
   const [fresh, setFresh] = useState<string | null>(null)
   const rename = (old: string, next: string): void => {
-    if (next === old || next === '' || Object.hasOwn(value, next)) return
     onChange(Object.fromEntries(Object.entries(value).map(([key, item]) => [key === old ? next : key, item])))
   }
   const add = (): void => {
@@ -40,7 +39,14 @@ export function PairsField({
           label={name}
           required
           heading={
-            <NameInput name={name} disabled={readOnly} focus={name === fresh} onRename={(next) => rename(name, next)} />
+            <NameInput
+              name={name}
+              others={Object.keys(value).toSpliced(index, 1)}
+              disabled={readOnly}
+              focus={name === fresh}
+              className="h-6! w-40! border-transparent! bg-transparent! px-1! font-medium hover:border-line! focus:border-line-strong!"
+              onRename={(next) => rename(name, next)}
+            />
           }
           onChange={(next) => onChange(setAt(value, [name], next))}
           onRemove={() => onChange(setAt(value, [name], undefined))}
@@ -48,37 +54,5 @@ export function PairsField({
       ))}
       {!readOnly && <AddButton onClick={add}>Add a field</AddButton>}
     </div>
-  )
-}
-
-/** Renames a field only when the user leaves the input: a half-typed name would become a separate field. */
-function NameInput({
-  name,
-  disabled,
-  focus,
-  onRename,
-}: {
-  name: string
-  disabled: boolean
-  focus: boolean
-  onRename(name: string): void
-}) {
-  const [text, setText] = useState<string | null>(null)
-  const done = (): void => {
-    if (text !== null) onRename(text.trim())
-    setText(null)
-  }
-  return (
-    <TextInput
-      aria-label="Field name"
-      autoFocus={focus}
-      onFocus={(event) => focus && text === null && event.currentTarget.select()}
-      disabled={disabled}
-      value={text ?? name}
-      onChange={(event) => setText(event.currentTarget.value)}
-      onBlur={done}
-      onKeyDown={(event) => event.key === 'Enter' && done()}
-      className="h-6! w-40! border-transparent! bg-transparent! px-1! font-medium hover:border-line! focus:border-line-strong!"
-    />
   )
 }

@@ -1,5 +1,6 @@
 import { Popover } from '@base-ui/react/popover'
 import { type ComponentType, type KeyboardEvent, type ReactElement, useId, useRef, useState } from 'react'
+import { useFinalFocus } from '#web/ui/final-focus.ts'
 import { useSaveKey } from '#web/ui/save-key.ts'
 
 export type PickerProps = {
@@ -15,6 +16,13 @@ type Options = PickerProps & { label: string; list: ComponentType<{ onPick(text:
 export function Picker({ label, list: List, open, onOpenChange, onPick, anchor }: Options) {
   const place = useRef<HTMLSpanElement>(null)
   const onKeyDown = useSaveKey(() => onOpenChange(false))
+  const popup = useRef<HTMLDivElement>(null)
+  const finalFocus = useFinalFocus(open)
+  /** A pick that was inserted into an expression has moved the focus there. */
+  const hasMoved = (): boolean => {
+    const { activeElement } = document
+    return activeElement !== null && activeElement !== document.body && !popup.current?.contains(activeElement)
+  }
   return (
     <Popover.Root open={open} onOpenChange={onOpenChange}>
       <span ref={place} className="inline-flex">
@@ -24,6 +32,8 @@ export function Picker({ label, list: List, open, onOpenChange, onPick, anchor }
         <Popover.Positioner anchor={place} side="left" align="start" sideOffset={8} className="z-50">
           <Popover.Popup
             aria-label={label}
+            ref={popup}
+            finalFocus={() => (hasMoved() ? false : finalFocus())}
             onKeyDown={onKeyDown}
             className="w-96 rounded-lg border border-line bg-raised shadow-raised outline-none"
           >

@@ -8,7 +8,9 @@ import { completeSchema } from '../code/schema-completion.ts'
 import { unusedName } from '../document/document.ts'
 import { type FieldType, fromFields, type SchemaField, toFields } from '../document/schema-fields.ts'
 import { AddButton } from './add-button.tsx'
+import { focusBeside } from './focus.ts'
 import { JsonArea, SelectInput, TextInput } from './inputs.tsx'
+import { NameInput } from './name-input.tsx'
 
 const types: Record<FieldType, string> = {
   text: 'Text',
@@ -33,10 +35,12 @@ type Props = {
 export function SchemaEditor({ label, value, readOnly, onChange }: Props) {
   const fields = toFields(value)
   const [asJson, setAsJson] = useState(fields === null)
+  const [fresh, setFresh] = useState<number | null>(null)
   const set = (next: SchemaField[]): void => onChange(fromFields(next, value))
   const change = (index: number, more: Partial<SchemaField>): void =>
     set(fields!.with(index, { ...fields![index]!, ...more }))
-  const add = (): void =>
+  const add = (): void => {
+    setFresh(fields!.length)
     set([
       ...fields!,
       {
@@ -48,8 +52,9 @@ export function SchemaEditor({ label, value, readOnly, onChange }: Props) {
         more: {},
       },
     ])
+  }
   return (
-    <div className="flex flex-col gap-2">
+    <div data-fields className="flex flex-col gap-2">
       {asJson || fields === null ? (
         <JsonArea
           label={label}
@@ -65,7 +70,8 @@ export function SchemaEditor({ label, value, readOnly, onChange }: Props) {
             key={index}
             field={field}
             readOnly={readOnly}
-            isTaken={(name) => fields.some((other, at) => at !== index && other.name === name)}
+            focus={index === fresh}
+            others={fields.toSpliced(index, 1).map(({ name }) => name)}
             onChange={(more) => change(index, more)}
             onRemove={() => set(fields.toSpliced(index, 1))}
           />
@@ -91,28 +97,25 @@ export function SchemaEditor({ label, value, readOnly, onChange }: Props) {
 type RowProps = {
   field: SchemaField
   readOnly: boolean
-  isTaken(name: string): boolean
+  /** Whether the field was just added: its name is selected, to be typed over. */
+  focus: boolean
+  /** The names of the other fields. */
+  others: readonly string[]
   onChange(more: Partial<SchemaField>): void
   onRemove(): void
 }
 
-function FieldRow({ field, readOnly, isTaken, onChange, onRemove }: RowProps) {
-  const [name, setName] = useState<string | null>(null)
-  const done = (): void => {
-    if (name !== null && name.trim() !== '' && !isTaken(name.trim())) onChange({ name: name.trim() })
-    setName(null)
-  }
+function FieldRow({ field, others, readOnly, focus, onChange, onRemove }: RowProps) {
   return (
     <div className="flex flex-col gap-1.5 rounded-md border border-line p-2">
-      <div className="flex items-center gap-1.5">
-        <TextInput
-          aria-label="Field name"
+      <div className="flex items-start gap-1.5">
+        <NameInput
+          name={field.name}
+          others={others}
           disabled={readOnly}
-          value={name ?? field.name}
-          onChange={(event) => setName(event.currentTarget.value)}
-          onBlur={done}
-          onKeyDown={(event) => event.key === 'Enter' && done()}
+          focus={focus}
           className="font-mono text-xs!"
+          onRename={(name) => onChange({ name })}
         />
         <SelectInput
           aria-label={`Type of ${field.name}`}
@@ -133,21 +136,24 @@ function FieldRow({ field, readOnly, isTaken, onChange, onRemove }: RowProps) {
             </option>
           ))}
         </SelectInput>
-        {!readOnly && <IconButton size="small" icon={X} label={`Remove ${field.name}`} onClick={onRemove} />}
+        {!readOnly && (
+          <IconButton
+            size="small"
+            icon={X}
+            label={`Remove ${field.name}`}
+            onClick={(event) => {
+              focusBeside(event.currentTarget)
+              onRemove()
+            }}
+          />
+        )}
       </div>
       {field.type === 'choice' && (
-        <TextInput
-          aria-label={`Choices for ${field.name}, separated by commas`}
+        <ChoicesInput
+          label={`Choices for ${field.name}, separated by commas`}
           disabled={readOnly}
-          defaultValue={field.choices.join(', ')}
-          onChange={(event) =>
-            onChange({
-              choices: event.currentTarget.value
-                .split(',')
-                .map((text) => text.trim())
-                .filter(Boolean),
-            })
-          }
+          choices={field.choices}
+          onChange={(choices) => onChange({ choices })}
         />
       )}
       <div className="flex items-center gap-3">
@@ -169,5 +175,30 @@ function FieldRow({ field, readOnly, isTaken, onChange, onRemove }: RowProps) {
         </div>
       </div>
     </div>
+  )
+}
+
+type ChoicesProps = { label: string; disabled: boolean; choices: string[]; onChange(choices: string[]): void }
+
+/** Keeps the text as typed, with its commas, until the user leaves the input. */
+function ChoicesInput({ label, disabled, choices, onChange }: ChoicesProps) {
+  const [text, setText] = useState<string | null>(null)
+  return (
+    <TextInput
+      aria-label={label}
+      disabled={disabled}
+      value={text ?? choices.join(', ')}
+      onChange={(event) => {
+        const next = event.currentTarget.value
+        setText(next)
+        onChange(
+          next
+            .split(',')
+            .map((choice) => choice.trim())
+            .filter(Boolean),
+        )
+      }}
+      onBlur={() => setText(null)}
+    />
   )
 }

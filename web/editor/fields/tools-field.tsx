@@ -3,10 +3,12 @@ import { useId } from 'react'
 import type { Json, JsonObject } from '#model/definition'
 import { at, isObject } from '#model/json'
 import { useAll, useApi } from '#web/api.ts'
+import { useWorkflowInputs } from '#web/features/workflows/use-workflow-inputs.ts'
 import { Checkbox } from '#web/ui/field.tsx'
 import { ServiceChoices } from '../services/choices.tsx'
 import { changedServiceArgs, serviceArgsSchema } from '../services/service-args.ts'
 import { FieldsField } from './fields-field.tsx'
+import { focusBeside } from './focus.ts'
 import { IdField } from './id-field.tsx'
 import { SelectInput } from './inputs.tsx'
 import { emptyOf, labelOf } from './schema.ts'
@@ -63,6 +65,7 @@ export function ToolsField({ schema, value, pointer, onChange, ValueField }: Val
       ))}
       {!readOnly && (
         <SelectInput
+          data-add
           aria-label="Add a tool"
           value=""
           onChange={(event) => {
@@ -107,7 +110,10 @@ function GrantCard({ onRemove, ...props }: GrantProps & { onRemove(): void }) {
             type="button"
             aria-label={`Remove ${title}`}
             title={`Remove ${title}`}
-            onClick={onRemove}
+            onClick={(event) => {
+              focusBeside(event.currentTarget)
+              onRemove()
+            }}
             className="ml-auto rounded p-0.5 text-ink-3 hover:bg-hover hover:text-danger"
           >
             <X aria-hidden className="size-3.5" />
@@ -130,14 +136,7 @@ function WorkflowGrant(props: GrantProps) {
   const { grant, onChange } = props
   const id = useId()
   const workflowId = String(grant.workflow_id)
-  const { data: workflow } = useApi('getWorkflow', { workflow_id: workflowId }, { enabled: workflowId !== '' })
-  const versionId = workflow?.active_version_id
-  const { data: version } = useApi(
-    'getVersion',
-    { workflow_id: workflowId, version_id: versionId ?? '' },
-    { enabled: typeof versionId === 'string' },
-  )
-  const definition = version?.definition ?? workflow?.definition
+  const inputs = useWorkflowInputs(workflowId)
   return (
     <>
       <div className="flex flex-col gap-1">
@@ -152,7 +151,7 @@ function WorkflowGrant(props: GrantProps) {
           onChange={(next) => onChange({ ...withoutArguments(grant), workflow_id: next })}
         />
       </div>
-      <Arguments {...props} schema={(definition as { inputs?: JsonObject } | undefined)?.inputs} />
+      <Arguments {...props} schema={inputs} />
     </>
   )
 }

@@ -5,6 +5,7 @@ import { type KeyedEdge, portOf, titleOf } from '../document/document.ts'
 import { AddButton } from '../fields/add-button.tsx'
 import { ConditionEditor } from '../fields/condition-editor.tsx'
 import { FieldProblem } from '../fields/field-problem.tsx'
+import { focusBeside, focusField } from '../fields/focus.ts'
 import { FieldScopeProvider } from '../fields/scope.tsx'
 import { useEditor, useEditorStore, useGraph } from '../store.ts'
 import { useFormScope } from './use-field-scope.ts'
@@ -18,6 +19,10 @@ export function EdgeForm({ edge }: { edge: KeyedEdge }) {
   const name = (nodeId: string): string => titleOf(graph.nodes.find((node) => node.id === nodeId) ?? { id: nodeId })
   const set = (cel: string | null): void =>
     store.change((doc) => setCondition(doc, path, edge.id, cel), cel === null ? undefined : `edge/${edge.id}`)
+  const add = (): void => {
+    set('true')
+    focusField('/when')
+  }
   const problem = scope.problemAt('/when') ?? scope.problemAt('') ?? scope.problemAt('/from/port')
   return (
     <FieldScopeProvider value={scope}>
@@ -30,7 +35,7 @@ export function EdgeForm({ edge }: { edge: KeyedEdge }) {
             <NodeLink id={edge.to} name={name(edge.to)} />
           </p>
         </header>
-        <div className="flex flex-col gap-1">
+        <div data-field="/when" data-fields className="flex flex-col gap-1">
           <h3 className="font-medium">Only when</h3>
           {edge.when ? (
             <ConditionEditor label="Only when" cel={edge.when.$cel} problem={problem} onChange={set} />
@@ -38,9 +43,16 @@ export function EdgeForm({ edge }: { edge: KeyedEdge }) {
             <p className="text-ink-3">Always. There is no condition.</p>
           )}
           {problem && <FieldProblem>{problem}</FieldProblem>}
-          {!edge.when && !scope.readOnly && <AddButton onClick={() => set('true')}>Add a condition</AddButton>}
+          {!edge.when && !scope.readOnly && <AddButton onClick={add}>Add a condition</AddButton>}
           {edge.when && !scope.readOnly && (
-            <button type="button" className="w-fit text-xs text-ink-2 underline" onClick={() => set(null)}>
+            <button
+              type="button"
+              className="w-fit text-xs text-ink-2 underline"
+              onClick={(event) => {
+                focusBeside(event.currentTarget)
+                set(null)
+              }}
+            >
               Remove condition
             </button>
           )}

@@ -19,6 +19,7 @@ import { ConnectionsList } from './connections-list.tsx'
 import { NodeDataTab } from './node-data.tsx'
 import { RunningForm } from './running-form.tsx'
 import { SecretHeaders } from './secret-headers.tsx'
+import { SUBWORKFLOW, SubworkflowForm } from './subworkflow-form.tsx'
 import { useFormScope } from './use-field-scope.ts'
 
 export function NodeForm({ node }: { node: Node }) {
@@ -49,6 +50,12 @@ export function NodeForm({ node }: { node: Node }) {
       {!scope.readOnly && <SecretHeaders node={node} onChange={(args) => change((before) => ({ ...before, args }))} />}
       {kind?.type === SERVICE_CALL ? (
         <ServiceForm
+          node={node}
+          kind={kind}
+          onChange={(args) => change((before) => ({ ...before, args }), aboutChange(node.args ?? {}, args))}
+        />
+      ) : kind?.type === SUBWORKFLOW ? (
+        <SubworkflowForm
           node={node}
           kind={kind}
           onChange={(args) => change((before) => ({ ...before, args }), aboutChange(node.args ?? {}, args))}

@@ -6,6 +6,7 @@ import { setInputs, setOutput } from '../document/commands.ts'
 import { problemsOf } from '../document/problems.ts'
 import { AddButton } from '../fields/add-button.tsx'
 import { FieldProblem } from '../fields/field-problem.tsx'
+import { focusField } from '../fields/focus.ts'
 import { SchemaEditor } from '../fields/schema-editor.tsx'
 import { FieldScopeProvider } from '../fields/scope.tsx'
 import { ValueField } from '../fields/value-field.tsx'
@@ -67,16 +68,20 @@ function OutputSection({ inside }: { inside: boolean }) {
   const scope = useFormScope('output', undefined, { kind: 'output' })
   const set = (value: unknown): void =>
     store.change((doc) => setOutput(doc, store.get().path, value as never), 'output')
+  const define = (): void => {
+    set({})
+    focusField('')
+  }
   return (
     <FieldScopeProvider value={scope}>
-      <section aria-label="Output" className="border-t border-line pt-5">
+      <section data-fields aria-label="Output" className="border-t border-line pt-5">
         {output === undefined ? (
           <>
             <h2 className="text-base font-semibold">Output</h2>
             <p className="mt-1 mb-2 text-ink-2">
               {inside ? 'The output of each iteration.' : 'The output of a run.'} Not defined yet.
             </p>
-            {!scope.readOnly && <AddButton onClick={() => set({})}>Define output</AddButton>}
+            {!scope.readOnly && <AddButton onClick={define}>Define output</AddButton>}
           </>
         ) : (
           <ValueField

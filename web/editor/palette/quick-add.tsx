@@ -14,7 +14,7 @@ import { SearchBox } from '../search-box.tsx'
 import { useServiceKinds } from '../services/service-kinds.ts'
 import { type EditorStore, type QuickAdd as Quick, useEditor, useEditorStore } from '../store.ts'
 import { KindTile } from './kind-tile.tsx'
-import { foundServices, searchKinds } from './search.ts'
+import { foundServices, rankByTitle, searchKinds } from './search.ts'
 
 type Entry = { key: string; text: string; icon: ReactNode; name: ReactNode; hint: string; choose(): void }
 
@@ -160,7 +160,7 @@ function useEntries(quick: NonNullable<Quick>, search: string): Entry[] {
             text: titleOf(node),
             icon: its ? <KindTile kind={its} className="size-7" /> : <ArrowRight aria-hidden className="size-4" />,
             name: titleOf(node),
-            hint: ports.length > 1 ? `by “${port}”` : 'already connected',
+            hint: ports.length > 1 ? `by “${port}”` : 'existing node',
             choose: () => {
               const refused = join(store, { node: from.id, port }, node.id)
               if (refused) toast.tell(refused)
@@ -173,10 +173,11 @@ function useEntries(quick: NonNullable<Quick>, search: string): Entry[] {
   }, [store, services, quick, search])
 }
 
-/** Finds nodes at every depth, by any text in them. */
+/** Finds nodes at every depth, by any text in them; nodes with a title that fits come first. */
 function foundNodes(store: EditorStore, search: string): Entry[] {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean)
   const entries: Entry[] = []
+  const rankOf = rankByTitle(search)
   const visit = (graph: DocGraph, path: GraphPath, around: string): void => {
     for (const node of graph.nodes) {
       const kind = store.kinds.table.get(node.type)
@@ -200,7 +201,7 @@ function foundNodes(store: EditorStore, search: string): Entry[] {
     }
   }
   visit(store.doc(), [], '')
-  return entries.slice(0, MAX_FOUND_NODES)
+  return entries.sort((a, b) => rankOf(a.text) - rankOf(b.text)).slice(0, MAX_FOUND_NODES)
 }
 
 const MAX_FOUND_NODES = 100

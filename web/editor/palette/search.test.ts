@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { kinds } from '../document/testing.ts'
-import { foundServices, searchKinds } from './search.ts'
+import { foundServices, rankByTitle, searchKinds } from './search.ts'
 
 const found = (text: string) => searchKinds([...kinds.values()], text).map(({ type }) => type)
 
@@ -30,4 +30,10 @@ test('of ten thousand actions the best forty are returned, and a second search r
   expect(searchKinds(many, 'service7 update')).toEqual(
     many.filter(({ keywords, title }) => keywords[0]!.startsWith('Service7') && title.startsWith('Update')),
   )
+})
+
+test('of the nodes that a search finds, those with a title that fits come first', () => {
+  const rankOf = rankByTitle('Run a wor')
+  expect(['Run a workflow', 'Wait for a workflow to run', 'Run an agent'].map(rankOf)).toEqual([0, 1, 2])
+  expect(rankByTitle(' ')('Anything')).toBe(0)
 })

@@ -63,3 +63,14 @@ function rankOf({ title, parts, type, keywords, description }: Indexed, word: st
   if (title.includes(word)) return 3
   return description.includes(word) ? 1 : 0
 }
+
+/** Returns the rank of a title for a search: 0 if it starts with the text, 1 if it contains all its words, otherwise 2. */
+export function rankByTitle(search: string): (title: string) => number {
+  const text = search.trim().toLowerCase()
+  const words = text.split(/\s+/)
+  return (title) => {
+    const lower = title.toLowerCase()
+    if (lower.startsWith(text)) return 0
+    return words.every((word) => lower.includes(word)) ? 1 : 2
+  }
+}

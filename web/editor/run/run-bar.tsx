@@ -7,7 +7,8 @@ import { Button, IconButton } from '#web/ui/button.tsx'
 import { SchemaForm } from '#web/ui/schema-form.tsx'
 import { Duration } from '#web/ui/time.tsx'
 import { translateMessage } from '#web/words/messages.ts'
-import { useEditor, useEditorStore } from '../store.ts'
+import { titleOf } from '../document/document.ts'
+import { useDoc, useEditor, useEditorStore } from '../store.ts'
 import { hasEnded, type Run } from './use-run.ts'
 
 /** The progress of the execution, over the canvas; the user can answer here what it waits for. */
@@ -31,9 +32,7 @@ export function RunBar({ run }: { run: Run }) {
         <span className="text-ink-2">
           <Duration from={execution.started_at ?? execution.created_at} to={execution.finished_at} />
         </span>
-        {execution.error && (
-          <span className="min-w-0 flex-1 truncate text-danger">{translateMessage(execution.error.message)}</span>
-        )}
+        {execution.error && <Failure error={execution.error as Failed} />}
         <span className="ml-auto flex items-center gap-2">
           <Link
             to={`/runs/${execution.execution_id}` as string}
@@ -66,6 +65,35 @@ export function RunBar({ run }: { run: Run }) {
         <Waiting key={`${waiting.kind}${waiting.since}`} execution={execution} waiting={waiting as Asked} />
       ))}
     </section>
+  )
+}
+
+/** The response contains more than its schema declares: the node that failed. */
+type Failed = NonNullable<Execution['error']> & { node_id?: string }
+
+/** Why the run failed, and the node that failed, which can be selected. */
+function Failure({ error }: { error: Failed }) {
+  const store = useEditorStore()
+  const node = useDoc().nodes.find(({ id }) => id === error.node_id)
+  return (
+    <span className="min-w-0 flex-1 truncate text-danger">
+      {node && (
+        <>
+          <button
+            type="button"
+            className="font-medium underline underline-offset-2"
+            onClick={() => {
+              store.open([])
+              store.select([node.id])
+            }}
+          >
+            {titleOf(node)}
+          </button>
+          {': '}
+        </>
+      )}
+      {translateMessage(error.message)}
+    </span>
   )
 }
 

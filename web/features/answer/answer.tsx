@@ -3,7 +3,7 @@ import { Check, CircleSlash, X } from 'lucide-react'
 import { useState } from 'react'
 import { HeddleProblem } from '#sdk/problems'
 import type { Interaction, InteractionAnswer } from '#sdk/types.generated'
-import { account, useApi } from '#web/api.ts'
+import { account, useApi, useChange } from '#web/api.ts'
 import { Mark } from '#web/shell/workspace-switcher.tsx'
 import { Button } from '#web/ui/button.tsx'
 import { Field, Form, Input, inputClass } from '#web/ui/field.tsx'
@@ -12,6 +12,7 @@ import { useTitle } from '#web/ui/page.tsx'
 import { SchemaForm } from '#web/ui/schema-form.tsx'
 import { Loaded } from '#web/ui/states.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
+import { translateMessage } from '#web/words/messages.ts'
 import { Payload } from '../approvals/payload.tsx'
 
 // The page that the link of a mail or message opens, for people who are not signed in. Opening the page decides
@@ -80,9 +81,9 @@ const decided: Record<string, string> = {
 function State({ interaction: { status, outcome, own_answer, refusal } }: { interaction: Interaction }) {
   const text =
     status !== 'open'
-      ? `${outcome}.`
+      ? `${translateMessage(outcome ?? '')}.`
       : own_answer === null
-        ? refusal
+        ? refusal && translateMessage(refusal)
         : `${decided[own_answer]} Others still have to vote.`
   if (text === null) return null
   return (
@@ -94,6 +95,10 @@ function State({ interaction: { status, outcome, own_answer, refusal } }: { inte
 
 function Ask({ interaction, token, onAnswered, onChanged }: Parts & { onAnswered(now: Interaction): void }) {
   const [pending, setPending] = useState<Answer>()
+  const sendCode = useChange('sendInteractionCode', {
+    done: 'A new code is on its way. Earlier codes no longer work.',
+    failed: 'Could not send a new code',
+  })
   if (interaction.proof === 'sign_in')
     return (
       <p>
@@ -125,7 +130,15 @@ function Ask({ interaction, token, onAnswered, onChanged }: Parts & { onAnswered
   }
   if (pending !== undefined)
     return (
-      <Form<{ code: string }> submit="Confirm" onSubmit={({ code }) => send(pending, code)}>
+      <Form<{ code: string }>
+        submit="Confirm"
+        onSubmit={({ code }) => send(pending, code)}
+        aside={
+          <Button look="quiet" pending={sendCode.isPending} onClick={() => sendCode.mutate({ interaction: token })}>
+            Send a new code
+          </Button>
+        }
+      >
         <p>
           We have sent a code to {interaction.person.reached_at}. The code proves that you are {interaction.person.name}
           ; this browser is then known for 30 days.

@@ -35,6 +35,7 @@ export const vendors: Record<ChannelName, Vendor> = {
     after: [
       'Under Event Subscriptions enter the address below; Slack checks it at once.',
       'Subscribe to message.im and app_mention.',
+      'Under Interactivity & Shortcuts enter the same address, so that the buttons of votes and questions work.',
     ],
     to: { label: 'Channel or person', placeholder: 'C024BE91L' },
   },
@@ -49,7 +50,7 @@ export const vendors: Record<ChannelName, Vendor> = {
     before: ['Create a bot with @BotFather and copy its token.', 'Choose a secret token.'],
     after: [
       t(
-        'Tell Telegram the address below: call setWebhook of the bot with url, secret_token and allowed_updates=["message"].',
+        'Tell Telegram the address below: call setWebhook of the bot with url, secret_token and allowed_updates=["message","callback_query"].',
       ),
     ],
     to: { label: 'Chat id', placeholder: '123456789' },

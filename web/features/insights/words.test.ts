@@ -3,9 +3,18 @@ import { columnsOf, costWords, dollars, rangeOf, share } from './words.ts'
 
 const NOW = Date.parse('2026-01-31T09:30:00Z')
 
-test('a range starts at a whole hour, and is divided into hours or days', () => {
-  expect(rangeOf(1, NOW)).toEqual({ from: '2026-01-30T09:00:00.000Z', bucket: 'hour' })
-  expect(rangeOf(7, NOW)).toEqual({ from: '2026-01-24T09:00:00.000Z', bucket: 'day' })
+test('a range consists of whole hours or days, of which the current one is the last', () => {
+  expect(rangeOf(1, NOW)).toEqual({ from: '2026-01-30T10:00:00.000Z', bucket: 'hour' })
+  expect(rangeOf(7, NOW)).toEqual({ from: '2026-01-25T00:00:00.000Z', bucket: 'day' })
+})
+
+test.each([
+  [1, 24],
+  [7, 7],
+  [14, 14],
+])('the chart of the last %d days has %d columns', (days, columns) => {
+  const { from, bucket } = rangeOf(days, NOW)
+  expect(columnsOf([], from, bucket, NOW)).toHaveLength(columns)
 })
 
 test.each([

@@ -9,11 +9,16 @@ export const spans = [
 ]
 
 const DAY = 24 * 60 * 60 * 1000
+const stepOf = { hour: DAY / 24, day: DAY }
 
-/** Returns a range for the service. It starts at a whole hour, so that a rerendered page sends the same request. */
+/**
+ * Returns a range for the service: whole hours or days, of which the current one is the last. A rerendered page sends
+ * the same request.
+ */
 export function rangeOf(days: number, now: number): { from: string; bucket: 'hour' | 'day' } {
-  const hour = Math.floor(now / (DAY / 24)) * (DAY / 24)
-  return { from: new Date(hour - days * DAY).toISOString(), bucket: days <= 2 ? 'hour' : 'day' }
+  const bucket = days <= 2 ? 'hour' : 'day'
+  const step = stepOf[bucket]
+  return { from: new Date(Math.floor(now / step) * step + step - days * DAY).toISOString(), bucket }
 }
 
 /** Formats dollars with enough decimal places to show a nonzero amount. */
@@ -46,7 +51,7 @@ const day = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', ti
 
 /** Returns one column for each hour or day of the range, including those without an execution. */
 export function columnsOf(items: readonly Bucket[], from: string, bucket: 'hour' | 'day', now: number): Column[] {
-  const step = bucket === 'hour' ? DAY / 24 : DAY
+  const step = stepOf[bucket]
   const byTime = new Map(items.map((item) => [item.at === null ? Number.NaN : Date.parse(item.at), item]))
   const columns: Column[] = []
   for (let at = Math.floor(Date.parse(from) / step) * step; at <= now; at += step) {

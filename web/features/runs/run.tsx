@@ -76,6 +76,7 @@ function Run({ execution_id }: { execution_id: string }) {
             {found.started_by === userId ? <> by you</> : found.started_by && <> by {personOf(found.started_by)}</>},{' '}
             {ended ? 'took' : 'so far'} <Duration from={found.created_at} to={found.finished_at} />
             {isUsage(found.usage) && found.usage.calls > 0 && <>, {usageText(found.usage)}</>}
+            {found.trial && <>. A trial of a draft</>}
             {found.retry_of && (
               <>
                 . A retry of{' '}

@@ -14,7 +14,7 @@ import { SuiteMenu } from './row-menu.tsx'
 export function SuitesPage() {
   const { canWrite } = useRole()
   const search = useSearchText()
-  const suites = useList('searchSuites', search.query)
+  const suites = useList('searchSuites', search.query, { isLive: ({ last_run }) => last_run?.status === 'running' })
   const make = canWrite && (
     <ButtonLink to="/suites/new" look="primary" icon={Plus}>
       New suite

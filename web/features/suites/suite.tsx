@@ -160,7 +160,7 @@ function Found({ suite }: { suite: Suite }) {
 
 function Runs({ suite, versionName }: { suite: Suite; versionName(id: string): string }) {
   const { suite_id } = suite
-  const runs = useList('listSuiteRuns', { suite_id, limit: 20 })
+  const runs = useList('listSuiteRuns', { suite_id, limit: 20 }, { isLive: ({ status }) => status === 'running' })
   const rows = runs.data ?? []
   const previous = (at: number): string | undefined => rows[at + 1]?.run_id
   return (

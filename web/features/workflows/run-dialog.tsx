@@ -55,27 +55,26 @@ export function RunDialog({
       {isLoading ? (
         <Loading rows={3} />
       ) : (
-        <>
-          <SchemaForm
-            key={filled.times}
-            value={filled.values}
-            schema={workflowInputs(workflow, inputs) ?? { type: 'object' }}
-            onSubmit={run}
-            submit="Run"
-            json
-            actions={
-              <Button look="quiet" onClick={onClose}>
-                Cancel
-              </Button>
-            }
-          />
+        <SchemaForm
+          formKey={filled.times}
+          value={filled.values}
+          schema={workflowInputs(workflow, inputs) ?? { type: 'object' }}
+          onSubmit={run}
+          submit="Run"
+          json
+          actions={
+            <Button look="quiet" onClick={onClose}>
+              Cancel
+            </Button>
+          }
+        >
           {workflow.kind === 'user' && hasFields(inputs) && (
             <FillFromMessage
               workflow_id={workflow_id}
               onFilled={(values) => setFilled({ values, times: filled.times + 1 })}
             />
           )}
-        </>
+        </SchemaForm>
       )}
     </Dialog>
   )

@@ -68,7 +68,7 @@ export function TokenSection<Row extends Token>(props: {
             empty={props.empty}
             columns={[
               ...props.columns,
-              { header: 'Enabled', width: '7.5rem', cell: works },
+              { header: 'Enabled', width: '7rem', cell: works },
               {
                 header: <span className="sr-only">Actions</span>,
                 width: '6rem',

@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { Radio } from 'lucide-react'
 import { useState } from 'react'
 import type { WebhookDelivery, WebhookToken, Workflow } from '#sdk/types.generated'
-import { useApi, useList } from '#web/api.ts'
+import { useList } from '#web/api.ts'
 import { Badge } from '#web/ui/badge.tsx'
 import { Button } from '#web/ui/button.tsx'
 import { CopyField } from '#web/ui/copy-field.tsx'
@@ -11,17 +11,12 @@ import { Empty, Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { t } from '#web/words/language.ts'
+import { useWorkflowInputs } from './use-workflow-inputs.ts'
 import { authMethodLabel } from './webhook-auth.ts'
 import { sampleCall } from './webhook-sample.ts'
 
 export function About({ workflow, token }: { workflow: Workflow; token: WebhookToken }) {
-  const version_id = workflow.active_version_id
-  const version = useApi(
-    'getVersion',
-    { workflow_id: workflow.workflow_id, version_id: version_id ?? '' },
-    { enabled: version_id !== null },
-  )
-  const inputs = (version.data?.definition as { inputs?: unknown } | undefined)?.inputs
+  const inputs = useWorkflowInputs(workflow.workflow_id)
   const needsSecret = token.auth.kind === 'basic' || token.auth.kind === 'hmac'
   return (
     <Section title={token.name ?? 'Webhook token'} description={authMethodLabel(token.auth)}>

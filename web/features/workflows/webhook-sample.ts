@@ -29,14 +29,17 @@ export function sampleOf(schema: unknown, depth = 0): unknown {
 
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
-export function sampleCall({ auth, url, methods, input }: WebhookToken, inputs: unknown): string {
+type Called = Pick<WebhookToken, 'auth' | 'url' | 'methods' | 'input'>
+
+/** Returns a call with `curl`. The token is known only after it was created. */
+export function sampleCall({ auth, url, methods, input }: Called, inputs: unknown, token = 'THE_TOKEN'): string {
   const method = methods.includes('POST') ? 'POST' : (methods[0] ?? 'POST')
   const body = JSON.stringify(sampleOf(input === 'request' ? {} : (inputs ?? {})))
   const address = url ?? `${location.origin}/api/webhooks/in/THE_TOKEN`
   const send = method === 'GET' ? '' : ` -H 'Content-Type: application/json' -d ${quoted(body)}`
   const proof =
     auth.kind === 'bearer'
-      ? ` -H 'Authorization: Bearer THE_TOKEN'`
+      ? ` -H 'Authorization: Bearer ${token}'`
       : auth.kind === 'basic'
         ? ` -u '${auth.username ?? 'heddle'}:THE_PASSWORD'`
         : ''

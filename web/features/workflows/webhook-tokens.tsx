@@ -9,9 +9,12 @@ import { Empty } from '#web/ui/states.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import type { WorkflowRole } from './role.ts'
 import { lastUsed, MadeToken, TokenSection } from './token-section.tsx'
+import { useWorkflowInputs } from './use-workflow-inputs.ts'
 import { authMethodLabel, authMethods, authOf } from './webhook-auth.ts'
+import { sampleCall } from './webhook-sample.ts'
 
-export function WebhookTokens({ workflow: { workflow_id }, role }: { workflow: Workflow; role: WorkflowRole }) {
+export function WebhookTokens({ workflow, role }: { workflow: Workflow; role: WorkflowRole }) {
+  const { workflow_id } = workflow
   const tokens = useList('listWebhookTokens', { workflow_id })
   const change = useChange('updateWebhookToken', { stale: ['listWebhookTokens'], failed: 'Could not change the token' })
   const remove = useChange('deleteWebhookToken', { stale: ['listWebhookTokens'], done: 'Token deleted' })
@@ -32,7 +35,7 @@ export function WebhookTokens({ workflow: { workflow_id }, role }: { workflow: W
         { header: 'Authentication', width: '9rem', secondary: true, cell: ({ auth }) => authMethodLabel(auth) },
         {
           header: 'Prefix',
-          width: '10rem',
+          width: '7rem',
           secondary: true,
           cell: (row) => <code className="font-mono text-xs">{row.prefix}…</code>,
         },
@@ -40,7 +43,7 @@ export function WebhookTokens({ workflow: { workflow_id }, role }: { workflow: W
         { header: 'Expires', width: '8rem', secondary: true, cell: (row) => <RelativeTime at={row.expires_at} /> },
       ]}
       rowTo={({ token_id }) => `/workflows/${workflow_id}/tokens/${token_id}`}
-      make={(onClose) => <NewToken workflow_id={workflow_id} onClose={onClose} />}
+      make={(onClose) => <NewToken workflow={workflow} onClose={onClose} />}
       enable={({ token_id }, enabled) => change.mutate({ workflow_id, token_id, enabled })}
       remove={({ token_id }) => remove.mutateAsync({ workflow_id, token_id })}
       consequence="Programs that use it lose access at once. This cannot be undone."
@@ -48,24 +51,24 @@ export function WebhookTokens({ workflow: { workflow_id }, role }: { workflow: W
   )
 }
 
-type Made = { token: string; secret?: string; url: string | null; auth: WebhookToken['auth'] }
+type Made = WebhookToken & { token: string; secret?: string }
 type NewValues = { name: string; proof: string; secret: string; header: string; expires_on: string }
 
-function NewToken({ workflow_id, onClose }: { workflow_id: string; onClose(): void }) {
+function NewToken({ workflow, onClose }: { workflow: Workflow; onClose(): void }) {
   const [made, setMade] = useState<Made | null>(null)
   const [proof, setProof] = useState('bearer')
   const create = useChange('createWebhookToken', { stale: ['listWebhookTokens'] })
   const submit = async ({ name, secret, header, expires_on }: NewValues): Promise<void> =>
     setMade(
       await create.mutateAsync({
-        workflow_id,
+        workflow_id: workflow.workflow_id,
         name: name || null,
         expires_at: expires_on ? new Date(`${expires_on}T23:59:59`).toISOString() : null,
         auth: authOf(proof, header),
         ...(secret && { secret }),
       }),
     )
-  if (made) return <Created made={made} onClose={onClose} />
+  if (made) return <Created made={made} workflow={workflow} onClose={onClose} />
   return (
     <Dialog open onClose={onClose} title="New webhook token" size="medium">
       <Form<NewValues> submit="Create token" onCancel={onClose} onSubmit={submit}>
@@ -97,7 +100,8 @@ function NewToken({ workflow_id, onClose }: { workflow_id: string; onClose(): vo
   )
 }
 
-function Created({ made, onClose }: { made: Made; onClose(): void }) {
+function Created({ made, workflow, onClose }: { made: Made; workflow: Workflow; onClose(): void }) {
+  const inputs = useWorkflowInputs(workflow.workflow_id)
   const { token, secret, url, auth } = made
   const address = url ?? ''
   const isBearer = auth.kind === 'bearer'
@@ -105,12 +109,7 @@ function Created({ made, onClose }: { made: Made; onClose(): void }) {
     <Dialog open onClose={onClose} title="Token created" size="medium">
       <MadeToken secret={secret ?? (isBearer ? token : address)} onClose={onClose}>
         <CopyField label="Address" text={address} />
-        {isBearer && (
-          <CopyField
-            label="Try it"
-            text={`curl -X POST '${address}' -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' -d '{}'`}
-          />
-        )}
+        {isBearer && <CopyField label="Try it" text={sampleCall(made, inputs, token)} />}
       </MadeToken>
     </Dialog>
   )

@@ -8,7 +8,7 @@ export const language: Recipe[] = [
     id: 'summarise',
     name: 'Summarise a text',
     use: 'Language models',
-    description: 'Summarizes any text in three sentences.',
+    description: 'Summarises any text in three sentences.',
     needs: MODEL,
     inputs: { text: text('Tea is made by pouring hot water over leaves. It is drunk all over the world.', 'Text') },
     steps: [
