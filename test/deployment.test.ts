@@ -2,6 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { settings } from '#platform/config'
+import { unknownSettings } from '#platform/setting-hints'
 
 // The files for deployments name settings, paths and metrics of the program. This test checks that they exist.
 
@@ -42,4 +43,31 @@ test('files that other files refer to exist', () => {
   }
   expect(read('Dockerfile')).toContain('bin/heddle.mjs')
   expect(existsSync(join(root, 'scripts', 'package', 'heddle.mjs'))).toBe(true)
+})
+
+test('the systemd unit lets the program list its addresses', () => {
+  const [, families] = /^RestrictAddressFamilies=(.*)$/m.exec(read('deploy/systemd/heddle.service'))!
+  expect(families!.split(' ')).toContain('AF_NETLINK')
+})
+
+test('copies of the systemd unit share the user who owns their directory', () => {
+  const unit = read('deploy/systemd/heddle.service')
+  expect(unit).toMatch(/^StateDirectory=heddle$/m)
+  expect(unit).toMatch(/^User=heddle$/m)
+})
+
+const template = (name: string): string => read(join('deploy/helm/heddle/templates', name))
+
+test('the network policy lets Prometheus reach the pods that the chart tells it to scrape', () => {
+  expect(template('monitor.yaml')).toContain('{{- if .Values.serviceMonitor.enabled }}')
+  const [ingress] = template('network.yaml').split('  egress:')
+  expect(ingress).toMatch(
+    /if \.Values\.serviceMonitor\.enabled }}\s+- namespaceSelector:[^-]+{{- toYaml \.Values\.networkPolicy\.monitoringNamespace/,
+  )
+})
+
+test('pods get no variables of services, which look like mistyped settings', () => {
+  const variables = { HEDDLE_PORT: 'tcp://10.0.0.1:80', HEDDLE_SERVICE_HOST: '10.0.0.1' }
+  expect(unknownSettings(variables)).toHaveLength(2)
+  expect(template('_helpers.tpl')).toContain('enableServiceLinks: false')
 })

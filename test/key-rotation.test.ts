@@ -34,6 +34,7 @@ beforeEach(async () => {
   address = Object.assign(new URL(superuserUrl), { pathname: `/${name}` }).href
   database = new pg.Pool({ connectionString: address, max: 2 })
   database.on('error', () => {})
+  database.on('error', () => {})
   directory = await makeTemporaryDirectory()
   vendor = await startVendor()
   running = []

@@ -1,7 +1,17 @@
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { getPriority, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -130,6 +140,25 @@ describe('the program', () => {
     })
     const [errors] = await Promise.all([text(limited.stderr), once(limited, 'exit')])
     expect(errors).toMatch(/^heddle cannot start: The database in .* could not be created: .*File too large$/m)
+    expect(errors).not.toContain('    at ')
+  })
+
+  test('names the reason if its database cannot recover after a crash', async () => {
+    const program = start()
+    await program.ready
+    const postmaster = postmasterPid()
+    await program.stop('SIGKILL')
+    signal(postmaster, 'SIGKILL')
+    await until(() => !isAlive(postmaster))
+    // PostgreSQL reports it as an error of the checkpoint that ends the recovery, as it reports a full disk.
+    const [mappings, elsewhere] = [join(cluster, 'pg_logical', 'mappings'), join(root, 'mappings')]
+    renameSync(mappings, elsewhere)
+    const { code, errors } = await start().ended
+    renameSync(elsewhere, mappings)
+    expect(code).toBe(1)
+    expect(errors).toMatch(
+      /^heddle cannot start: The database in .* did not start: .*"pg_logical\/mappings": No such file/m,
+    )
     expect(errors).not.toContain('    at ')
   })
 

@@ -45,6 +45,8 @@ spec:
         {{- toYaml . | nindent 8 }}
       {{- end }}
       automountServiceAccountToken: false
+      # Kubernetes would add variables for each service, which look like mistyped settings.
+      enableServiceLinks: false
       # Ten seconds longer than HEDDLE_DRAIN_S.
       terminationGracePeriodSeconds: {{ add (int (default "5" $root.Values.settings.HEDDLE_DRAIN_S)) 10 }}
       securityContext:
