@@ -35,11 +35,19 @@ export const cpuMs = (pid: number): number => {
   return sum
 }
 
+type Ticks = { all: number; stolen: number }
+
 /**
  * Returns the processor time since boot, and the part that the host gave to other machines. Latency figures are valid
  * only if that part is small.
  */
-export function machineTicks(): { all: number; stolen: number } {
+export function machineTicks(): Ticks {
   const [, ...fields] = readFileSync('/proc/stat', 'utf8').split('\n', 1)[0]!.split(/\s+/)
   return { all: fields.slice(0, 8).reduce((sum, field) => sum + Number(field), 0), stolen: Number(fields[7]) }
+}
+
+/** Returns the percentage of the processor time since `before` that the host gave to other machines. */
+export function stolenSince(before: Ticks): number {
+  const now = machineTicks()
+  return Number((((now.stolen - before.stolen) / (now.all - before.all)) * 100).toFixed(1))
 }

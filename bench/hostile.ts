@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { setPriority } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { machineTicks } from './cpu.ts'
+import { machineTicks, stolenSince } from './cpu.ts'
 import { startBenchDatabase } from './database.ts'
 import { heavyReplays, largeDocuments, longReceipts, manyStarts, manyTools } from './hostile/areas.ts'
 import { type Attack, worldOf } from './hostile/attack.ts'
@@ -96,8 +96,7 @@ async function suffer(attack: Attack) {
     if (performance.now() - before < 100) await sleep(100)
   } while (took < MIN_ATTACK_MS)
   const seen = await neighbour.stop()
-  const after = machineTicks()
-  const stolen_percent = Number((((after.stolen - ticks.stolen) / (after.all - ticks.all)) * 100).toFixed(1))
+  const stolen_percent = stolenSince(ticks)
   const memory_mb = memory.mb()
   service.child.send('watched')
   const [{ busy_ms }] = (await once(service.child, 'message')) as [{ busy_ms: number }]

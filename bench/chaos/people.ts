@@ -14,6 +14,7 @@ export type PeopleLoad = {
   refused: { unavailable: number; unreachable: number }
   /** Responses that no caller should get. */
   wrong: string[]
+  /** When the last start, vote or answer was acknowledged. Callers may pause, but then there are votes and answers. */
   lastAcknowledgedAt(): number
   /** Stops starting executions; waiting executions are still answered. */
   startNoMore(): Promise<void>
@@ -86,6 +87,9 @@ export function startPeopleLoad(options: {
   let starting = true
   let over = false
   let lastAcknowledgedAt = performance.now()
+  const acknowledged = (): void => {
+    lastAcknowledgedAt = performance.now()
+  }
 
   /** Sends a request until it gets a response. Undefined if the load has ended in the meantime. */
   const call = async (
@@ -137,7 +141,7 @@ export function startPeopleLoad(options: {
       const answer = await call('POST', path, { input: { n: next } }, `${options.seed}-${next}`)
       if (answer?.status === 202) {
         load.started.push(fromWire('exe', JSON.parse(answer.text).execution_id)!)
-        lastAcknowledgedAt = performance.now()
+        acknowledged()
       } else if (answer) load.wrong.push(`start: ${answer.status} ${answer.text}`)
       await delay(options.restMs)
     }
@@ -156,15 +160,20 @@ export function startPeopleLoad(options: {
   }
   const vote = async ({ request_id, payload_sha256 }: Item): Promise<void> => {
     const answer = await call('POST', `/api/approvals/${request_id}/votes`, { decision: 'approve', payload_sha256 })
-    if (answer?.status === 201) load.votes += 1
+    if (answer?.status === 201) {
+      load.votes += 1
+      acknowledged()
+    }
     // 409 means that an earlier request, whose response was lost, has already voted.
     else if (answer && answer.status !== 409) load.wrong.push(`vote: ${answer.status} ${answer.text}`)
   }
   const respond = async ({ execution_id, clarification_id }: Item): Promise<void> => {
     const path = `/api/workflows/executions/${execution_id}/respond`
     const answer = await call('POST', path, { clarification_id, response: 'yes' })
-    if (answer?.status === 202) load.answers += 1
-    else if (answer && answer.status !== 409) load.wrong.push(`answer: ${answer.status} ${answer.text}`)
+    if (answer?.status === 202) {
+      load.answers += 1
+      acknowledged()
+    } else if (answer && answer.status !== 409) load.wrong.push(`answer: ${answer.status} ${answer.text}`)
   }
 
   const callers = [counting(), ...Array.from({ length: options.callers }, caller)]

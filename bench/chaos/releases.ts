@@ -1,6 +1,7 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { RELEASE } from '#model/release'
 import { SECOND } from '#platform/clock'
 import { migrate } from '#platform/db/migrate'
 import { makeLogger } from '#platform/log'
@@ -31,7 +32,9 @@ export type ReleaseOutcome = {
   violations: string[]
 }
 
-const NEXT = { HEDDLE_BENCH_RELEASE: '2' }
+const MIGRATIONS = join(import.meta.dirname, '..', '..', 'migrations')
+
+const NEXT = { HEDDLE_BENCH_RELEASE: String(RELEASE + 1) }
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
@@ -47,6 +50,7 @@ const NEXT_MIGRATION = `-- Breaks nothing: new columns.
 async function migrateToNext(database: BenchDatabase): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'heddle-next-'))
   try {
+    await cp(MIGRATIONS, directory, { recursive: true })
     await writeFile(join(directory, '9999_next.sql'), NEXT_MIGRATION)
     await migrate({ ownerUrl: database.urls.owner, directory, log: makeLogger('silent') })
   } finally {

@@ -30,7 +30,7 @@ export type StandbyPlan = {
 export type StandbyOutcome = Verdict & {
   seed: number
   synchronous: boolean
-  first_start_after_promotion_ms: number
+  first_acknowledged_after_promotion_ms: number
   restored?: { to_the_moment: number; of: number }
 }
 
@@ -116,7 +116,7 @@ export async function runStandby(plan: StandbyPlan): Promise<StandbyOutcome> {
     const promotedAt = performance.now()
     while (load.lastAcknowledgedAt() < promotedAt) await delay(5)
     const first = Math.round(load.lastAcknowledgedAt() - promotedAt)
-    say(`the standby was promoted; the next start was acknowledged ${first} ms later`)
+    say(`the standby was promoted; the next start, vote or answer was acknowledged ${first} ms later`)
     await delay(plan.seconds * SECOND)
     const verdict = await judge({ fault: 'standby', begunAt, since, times: 1, load, ledger, more: fleet.fallen() })
     await ledger.stop()
@@ -129,6 +129,9 @@ export async function runStandby(plan: StandbyPlan): Promise<StandbyOutcome> {
       recovery_target_action: 'promote',
       archive_mode: 'off',
     })
+    // The server answers reads while it still replays the log.
+    while ((await backup.query<{ replaying: boolean }>('select pg_is_in_recovery() as replaying'))[0]?.replaying)
+      await delay(50)
     const restored = makeLedger(asDatabase(backup, 'bench'))
     const rows = await restored.rows<{ execution_id: string }>('select execution_id from executions')
     await restored.stop()
@@ -144,7 +147,7 @@ export async function runStandby(plan: StandbyPlan): Promise<StandbyOutcome> {
       ...verdict,
       seed: plan.seed,
       synchronous,
-      first_start_after_promotion_ms: first,
+      first_acknowledged_after_promotion_ms: first,
       restored: { to_the_moment: known - missing, of: known },
     }
   } finally {

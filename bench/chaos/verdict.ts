@@ -37,14 +37,13 @@ export async function judge(options: {
   const { fault, load, ledger } = options
   await load.startNoMore()
   const seconds = Math.round((performance.now() - options.begunAt) / SECOND)
-  for (let left = Number.POSITIVE_INFINITY, since = performance.now(); performance.now() - since < PATIENCE; ) {
+  let left = Number.POSITIVE_INFINITY
+  for (let since = performance.now(); left > 0 && performance.now() - since < PATIENCE; await delay(100)) {
     const unfinished = await ledger.unfinished()
-    if (unfinished === 0) break
     if (unfinished < left) {
       left = unfinished
       since = performance.now()
     }
-    await delay(100)
   }
   await load.finish()
   const rows = await ledger.rows<{ execution_id: string; status: string; error: unknown; finished: boolean }>(
@@ -54,7 +53,8 @@ export async function judge(options: {
   const known = new Map(rows.map((row) => [row.execution_id, row]))
   const lost = load.started.filter((id) => !known.has(id))
   const failed = rows.filter(({ finished, status }) => finished && status !== 'succeeded')
-  const hung = rows.filter(({ finished }) => !finished)
+  // If all had ended, the schedule has started the others since then.
+  const hung = left === 0 ? [] : rows.filter(({ finished }) => !finished)
   const [health] = await ledger.rows<{ n: number }>('select count(*)::integer as n from engine.unaccounted()')
   const texts = async (sql: string): Promise<string[]> =>
     (await ledger.rows<{ what: string }>(`${sql} limit 10`)).map(({ what }) => what)
