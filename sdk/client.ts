@@ -100,11 +100,22 @@ const isBody = (value: unknown): value is BodyInit =>
   value instanceof Blob ||
   value instanceof FormData ||
   value instanceof ArrayBuffer ||
-  value instanceof Uint8Array
+  ArrayBuffer.isView(value)
+
+/** JSON would write a stream as `{}` or as its settings, and that would be stored as the content of the file. */
+function refuseStream(value: unknown): void {
+  const isStream =
+    typeof value === 'object' && value !== null && ('getReader' in value || Symbol.asyncIterator in value)
+  if (isStream)
+    throw new TypeError(
+      'The body is a stream. Send bytes, a text, a Blob or FormData; in Node, openAsBlob(path) of node:fs reads a file.',
+    )
+}
 
 function bodyOf(name: Name, rest: Given): { body: BodyInit; json: boolean } | undefined {
   const [method, , , raw] = operations[name]
   if (raw && isBody(rest.body)) return { body: rest.body, json: false }
+  if (raw) refuseStream(rest.body)
   const value = raw ? (rest.body ?? (Object.keys(rest).length > 0 ? rest : undefined)) : rest
   if (value === undefined || (!raw && (method === 'GET' || Object.keys(rest).length === 0))) return undefined
   return { body: JSON.stringify(value), json: true }

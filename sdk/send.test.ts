@@ -1,4 +1,5 @@
 import { getEventListeners } from 'node:events'
+import { Readable } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import { makeClient } from './client.ts'
 import * as problems from './problems.ts'
@@ -42,6 +43,17 @@ describe('a refusal', () => {
     expect((refused as Error).constructor.name).toBe(name)
     expect(refused).toBeInstanceOf(problems.HeddleProblem)
     expect(refused).toMatchObject({ status, name, code: 'unavailable', message: 'Later.' })
+  })
+})
+
+describe('the body of an upload', () => {
+  test.each([
+    ['a stream of the web', new Blob(['a']).stream()],
+    ['a stream of Node', Readable.from(['a'])],
+  ])('is refused if it is %s, before anything is sent', async (_what, body) => {
+    const { client, sent } = answering([200])
+    await expect(client.uploadFile({ body })).rejects.toThrow('The body is a stream')
+    expect(sent).toEqual([])
   })
 })
 
