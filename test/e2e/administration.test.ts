@@ -94,7 +94,12 @@ describe.skipIf(noBrowser)('administration', () => {
     const ada = await site().signUp('Ada')
     const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', {
       name: 'Echo',
-      definition: { inputs: { type: 'object' }, nodes: [], edges: [], output: { $ref: 'input' } },
+      definition: {
+        inputs: { type: 'object', properties: { order: { type: 'integer' } }, required: ['order'] },
+        nodes: [],
+        edges: [],
+        output: { $ref: 'input' },
+      },
     })
     await ada.page.goto(`/workflows/${workflow_id}/access`)
     await ada.page
@@ -111,6 +116,10 @@ describe.skipIf(noBrowser)('administration', () => {
       .click()
     const token = await ada.page.getByTestId('copy-text').first().textContent()
     expect(token).toMatch(/^whs_/)
+    // The call to copy has the input that the workflow requires.
+    await eventually(() => ada.page.getByTestId('copy-text').nth(2).textContent()).toContain(
+      `-H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' -d '{"order":1}'`,
+    )
     const started = await site().service.call('POST', `/api/webhooks/workflow/${workflow_id}/trigger?wait_s=60`, {
       token: token!,
       body: { order: 7 },

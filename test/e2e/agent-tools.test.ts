@@ -92,4 +92,35 @@ describe.skipIf(noBrowser)('the tools of an agent', () => {
     await page.getByRole('list', { name: 'Sources' }).getByRole('link', { name: 'Delivery' }).click()
     await eventually(() => page.locator('mark').textContent()).toBe('Parcels arrive within three days.')
   })
+
+  it('a node that runs a workflow shows the fields of its input, and which required fields are missing', async () => {
+    const ada = await site().signUp('Ada')
+    const { page } = ada
+    await site().call(ada, 'POST', '/api/workflows', {
+      name: 'Ship an order',
+      definition: {
+        inputs: {
+          type: 'object',
+          properties: { order: { type: 'integer' }, note: { type: 'string' } },
+          required: ['order'],
+        },
+        nodes: [{ id: 'set', type: 'set', args: { values: {} } }],
+        edges: [],
+      },
+    })
+    const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', { name: 'Caller' })
+    await page.goto(`/workflows/${workflow_id}/editor`)
+    await page.locator('[data-canvas]').press('/')
+    await page.getByRole('combobox', { name: 'Find a node' }).fill('run a workflow')
+    await page.getByRole('option', { name: /^Run a workflow/ }).click()
+    await inspector(page).getByText('Must not be empty').waitFor()
+    await inspector(page)
+      .getByRole('combobox', { name: 'Workflow', exact: true })
+      .selectOption({ label: 'Ship an order' })
+    await inspector(page).getByText('The workflow requires order').waitFor()
+    await inspector(page).getByRole('textbox', { name: 'Order', exact: true }).fill('7')
+    await inspector(page).getByText('The workflow requires order').waitFor({ state: 'detached' })
+    await inspector(page).getByRole('button', { name: 'Note' }).waitFor()
+    await page.getByRole('button', { name: 'No problems' }).waitFor()
+  })
 })

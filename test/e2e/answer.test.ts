@@ -37,13 +37,13 @@ describe.skipIf(noBrowser)('the link of a mail', () => {
       definition: definition(user.user_id),
     })
     const { execution_id } = await site().call(ada, 'POST', `/api/workflows/${workflow_id}/run`, {})
-    const mail = (subject: string) =>
+    const mail = (subject: string, count = 1) =>
       until(async () => {
-        const [row] = await site().service.sql<{ subject: string; body_text: string }>(
-          'select subject, body_text from mail_outbox where $1 = any (recipient) and subject like $2',
+        const rows = await site().service.sql<{ subject: string; body_text: string }>(
+          'select subject, body_text from mail_outbox where $1 = any (recipient) and subject like $2 order by mail_id',
           [user.email, subject],
         )
-        return row
+        return rows[count - 1]
       }, subject)
     const { body_text } = await mail('Ihre Stimme wird gebraucht%')
     const [, path] = /(\/answer\/[\w-]+)/.exec(body_text)!
@@ -56,11 +56,17 @@ describe.skipIf(noBrowser)('the link of a mail', () => {
     expect(await checkPage(page, ['light'])).toEqual([])
     expect(await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)).toBe(0)
     await page.getByRole('button', { name: 'Approve' }).click()
-    await page.getByLabel('Code').waitFor()
-    const { subject } = await mail('%ist Ihr Code')
-    await page.getByLabel('Code').fill(/^\d{6}/.exec(subject)![0])
+    await page.getByRole('textbox', { name: 'Code' }).waitFor()
+    await mail('%ist Ihr Code')
+    await page.getByRole('button', { name: 'Send a new code' }).click()
+    await page.getByText('A new code is on its way').first().waitFor()
+    const { subject } = await mail('%ist Ihr Code', 2)
+    await page.getByRole('textbox', { name: 'Code' }).fill(/^\d{6}/.exec(subject)![0])
     await page.getByRole('button', { name: 'Confirm' }).click()
     await page.getByText('Approved by Ada.').waitFor()
+    await page.evaluate(() => localStorage.setItem('heddle.language', 'de'))
+    await page.reload()
+    await page.getByText('Zugestimmt von Ada.').waitFor()
     const { status } = await until(async () => {
       const run = await site().call(ada, 'GET', `/api/workflows/executions/${execution_id}`)
       return run.status === 'succeeded' ? run : undefined

@@ -13,7 +13,7 @@ describe.skipIf(noBrowser)('credentials', () => {
     await page.getByRole('link', { name: 'GitHub', exact: true }).click()
     await page.getByLabel('Token').fill('ghp-secret-of-ada')
     await page.getByRole('button', { name: 'Save credential' }).click()
-    await page.getByRole('heading', { name: 'GitHub' }).waitFor()
+    await page.getByRole('heading', { name: 'GitHub', exact: true }).waitFor()
     await page.getByText('api.github.com').waitFor()
     expect(await page.content()).not.toContain('ghp-secret-of-ada')
 

@@ -181,4 +181,31 @@ describe.skipIf(noBrowser)('finding and debugging', () => {
     await eventually(() => page.evaluate(() => document.body.dataset.refused)).toBe('true')
     expect(await save.count()).toBe(0)
   })
+
+  it('a failed trial names the step that failed, which can be selected, also from inside a loop', async () => {
+    const ada = await site().signUp('Ada')
+    const { page } = ada
+    const inside = { nodes: [{ id: 'one', type: 'set', name: 'One', args: { values: {} } }], edges: [] }
+    const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', {
+      name: 'Failing',
+      definition: {
+        nodes: [
+          { id: 'each', type: 'map', name: 'Each', args: { items: [1], body: inside } },
+          { id: 'stop', type: 'fail', name: 'Stop here', args: { message: 'No stock' } },
+        ],
+        edges: [{ from: { node: 'each' }, to: 'stop' }],
+      },
+    })
+    await page.goto(`/workflows/${workflow_id}/editor`)
+    await page.locator('[data-canvas]').press('Control+Enter')
+    const run = page.getByRole('region', { name: 'Run', exact: true })
+    await run.getByText('No stock').waitFor()
+    await page.locator('[data-node="each"]').click()
+    await page.keyboard.press('o')
+    await page.locator('[data-node="one"]').waitFor()
+    await run.getByRole('button', { name: 'Stop here' }).click()
+    await eventually(() => page.getByLabel('Node name').inputValue()).toBe('Stop here')
+    await run.getByRole('link', { name: 'Open the run' }).click()
+    await page.getByText('A trial of a draft').waitFor()
+  })
 })

@@ -72,9 +72,23 @@ describe.skipIf(noBrowser)('a new user', () => {
     const definition = { inputs, nodes: [], edges: [], output: { $ref: 'input' } }
     const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', { name: 'Order', definition })
     const { page } = ada
+    const isForm = /\/schema-form-inside-[^/]+\.js$/
+    const asked = Promise.withResolvers<void>()
+    const shown = Promise.withResolvers<void>()
+    await page.route(isForm, async (route) => {
+      asked.resolve()
+      await shown.promise
+      await route.continue()
+    })
     await page.goto(`/workflows/${workflow_id}?run=yes`)
     const dialog = page.getByRole('dialog')
-    await dialog.getByText('Fill in from a message').click()
+    const fillIn = dialog.getByText('Fill in from a message')
+    await asked.promise
+    await dialog.getByRole('status', { name: 'Loading' }).waitFor()
+    // Beside a form that is still loading, it would move away from the pointer.
+    expect(await fillIn.isVisible()).toBe(false)
+    shown.resolve()
+    await fillIn.click()
     await dialog.getByRole('textbox', { name: 'Message' }).fill('Please send it to eve@example.com, the amount is 42')
     await dialog.getByRole('button', { name: 'Fill in' }).click()
     await eventually(() => dialog.getByRole('textbox', { name: 'E-mail' }).inputValue()).toBe('eve@example.com')
@@ -112,12 +126,22 @@ describe.skipIf(noBrowser)('a new user', () => {
     const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', { name: 'Mine' })
     await ada.page.goto(`/workflows/${workflow_id}/settings`)
     await ada.page.getByLabel('Description').fill('Half a sentence')
-    await ada.context.clearCookies()
+    // Ends the session only after the click: any other request without a session would cover the button with the dialog.
+    await ada.page.route(`**/api/workflows/${workflow_id}`, async (route) => {
+      if (route.request().method() !== 'GET') await site().call(ada, 'POST', '/auth/sign-out')
+      await route.continue()
+    })
     await ada.page.getByRole('button', { name: 'Save' }).first().click()
     const dialog = ada.page.getByRole('dialog', { name: 'Your session has ended' })
-    await dialog.getByLabel('Password').fill(PASSWORD)
+    const password = dialog.getByLabel('Password')
+    await password.waitFor()
+    // A click or a key for the page, at the moment the dialog opens, must not discard the text.
+    await ada.page.mouse.click(5, 5)
+    await ada.page.keyboard.press('Escape')
+    await password.fill(PASSWORD)
     await dialog.getByRole('button', { name: 'Sign in again' }).click()
     await dialog.waitFor({ state: 'hidden' })
+    await ada.page.unrouteAll()
     expect(await ada.page.getByLabel('Description').inputValue()).toBe('Half a sentence')
     await ada.page.getByRole('button', { name: 'Save' }).first().click()
     await ada.page.getByText('Saved', { exact: true }).waitFor()

@@ -72,6 +72,42 @@ describe.skipIf(noBrowser)('lists', { timeout: 90_000 }, () => {
     await page.getByText('No knowledge bases yet').waitFor()
   })
 
+  it('show the result of a suite that was running when the page was opened', async () => {
+    const ada = await site().signUp('Ada')
+    const { page } = ada
+    const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', { name: 'Grade', definition })
+    const { dataset_id } = await site().call(ada, 'POST', '/api/datasets', { name: 'Known', records: [{ value: 1 }] })
+    const { suite_id } = await site().call(ada, 'POST', `/api/workflows/${workflow_id}/suites`, {
+      name: 'Grades',
+      dataset_id,
+      checks: [{ kind: 'cel', expression: 'true' }],
+    })
+    await site().call(ada, 'POST', `/api/suites/${suite_id}/run`, {})
+    const result = '100 % passed (1 of 1)'
+    const lists = [
+      { at: '/suites', request: '**/api/suites' },
+      { at: `/suites/${suite_id}`, request: `**/api/suites/${suite_id}/runs?*` },
+    ]
+    for (const { at, request } of lists) {
+      // The first response is that of a moment before the run ended.
+      await page.route(
+        request,
+        async (route) => {
+          const response = await route.fetch()
+          const text = await response.text()
+          const body = text
+            .replace('"status":"succeeded"', '"status":"running"')
+            .replace('"pass_rate":1', '"pass_rate":null')
+          await route.fulfill({ response, body })
+        },
+        { times: 1 },
+      )
+      await page.goto(at)
+      await page.getByText('Running').waitFor()
+      await page.getByText(result).waitFor()
+    }
+  })
+
   it('have menus in their rows: a variable is changed and deleted', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
