@@ -5,6 +5,7 @@ import { violations } from './architecture.ts'
 import { importCycles } from './import-cycles.ts'
 import { importGraph, readSources } from './imports.ts'
 import { overlongCode } from './lengths.ts'
+import { overlongLines, readDocuments } from './wrap.ts'
 
 // `npm run check`: all checks that are not tests. A separate PostgreSQL checks the SQL.
 
@@ -50,6 +51,7 @@ const steps: Step[] = [
   { name: 'architecture', run: async () => violations(sources).join('\n') || undefined },
   { name: 'texts of the console in every language', run: async () => checkLanguages() },
   { name: 'no long files and functions', run: async () => overlongCode(sources).join('\n') || undefined },
+  { name: 'no long lines in documents', run: async () => overlongLines(readDocuments(root)).join('\n') || undefined },
   { name: 'no import circles', run: async () => importCycles(importGraph(sources)).join('\n') || undefined },
 ]
 

@@ -93,6 +93,7 @@ const missingPackages = (text: string): string[] =>
 /** Names of other programs, and names that an example chooses. */
 const FOREIGN = new Set([
   ...['max_locks_per_transaction', 'max_prepared_statements', 'pg_basebackup', 'pg_stat_statements'], // PostgreSQL
+  'deadlock_timeout', // PostgreSQL
   'marked_uncollectible', // Stripe
   ...['notion_tools', 'get_search', 'trigger_3'], // of examples
 ])
