@@ -6,6 +6,7 @@ import type { Turn } from './admission.ts'
 import { problemAnswer, sendAnswer, toProblem } from './answer.ts'
 import { addCompression } from './compression.ts'
 import type { Identity } from './context.ts'
+import { readBeforeClosing } from './idle-connections.ts'
 import type { Kernel } from './kernel-parts.ts'
 import { prepareListeners } from './listen.ts'
 import { refuseAddress, refuseMalformed } from './malformed.ts'
@@ -65,6 +66,7 @@ export function makeHttp(kernel: Kernel): FastifyInstance {
     frameworkErrors: refuseAddress,
   })
   prepareListeners(app)
+  readBeforeClosing(app.server)
   trackMethods(app)
   app.decorateRequest('identity', null)
   app.decorateRequest('rawBody')
