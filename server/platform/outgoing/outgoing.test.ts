@@ -188,6 +188,40 @@ describe('a request', () => {
   })
 })
 
+describe('a connection that the target closes before it responds', () => {
+  let cuts = 0
+  beforeAll(() => {
+    handlers['/cut'] = (request, response) => {
+      cuts -= 1
+      if (cuts < 0) handlers['/ok']!(request, response)
+      else request.socket.destroy()
+    }
+  })
+
+  it.each([
+    ['GET', {}, 1, 200, 2],
+    ['HEAD', {}, 1, 200, 2],
+    ['OPTIONS', {}, 1, 200, 2],
+    ['POST', { 'Idempotency-Key': 'k' }, 1, 200, 2],
+    ['DELETE', { 'Idempotency-Key': 'k' }, 1, 200, 2],
+    ['POST', {}, 1, 'connection_failed', 1],
+    ['PUT', {}, 1, 'connection_failed', 1],
+    ['PATCH', {}, 1, 'connection_failed', 1],
+    ['DELETE', {}, 1, 'connection_failed', 1],
+    ['GET', {}, 2, 'connection_failed', 2],
+  ])('%s with %j that is cut %s times: %s after %s requests', async (method, headers, times, outcome, requests) => {
+    cuts = times
+    const body = method === 'POST' ? 'hello' : null
+    const sent = outgoing.request({ method, headers, url: at('/cut'), body })
+    const result = await sent.then(
+      ({ status }) => status,
+      ({ code }: OutgoingFailure) => code,
+    )
+    expect([result, seen.length]).toEqual([outcome, requests])
+    expect(new Set(seen.map((request) => request.body)).size).toBe(1)
+  })
+})
+
 describe('redirects', () => {
   const to = (url: string, status = 302) => at(`/to?status=${status}&url=${encodeURIComponent(url)}`)
 

@@ -10,6 +10,7 @@ import { type Guard, makeGuard } from './guard.ts'
 import { type HeldResponses, makeHeldResponses } from './held.ts'
 import { firstHop, type Hop, isRedirect, MAX_REDIRECTS, nextHop, portOf, type StreamedBody } from './hops.ts'
 import { bothMasks, MASK, type Mask } from './mask.ts'
+import { withOneResend } from './resend.ts'
 import type { Resolve } from './resolve.ts'
 
 export type OutgoingRequest = {
@@ -104,20 +105,23 @@ export function makeOutgoing(options: OutgoingOptions): Outgoing {
         hasLeft ||= hop.url.origin !== first.url.origin
         const carries = credential !== undefined && !hasLeft
         const sent = carries ? credential.apply(hop) : hop
-        const answer = await library.request(sent.url, {
-          dispatcher: (carries && certified) || agent,
-          method: sent.method as Dispatcher.HttpMethod,
-          headers: {
-            'accept-encoding': 'gzip, deflate, br',
-            'user-agent': 'heddle',
-            ...sent.headers,
-            ...lengthOf(sent.body),
-          },
-          body: bodyToSend(sent.body),
-          signal,
-          headersTimeout: timeoutMs,
-          bodyTimeout: timeoutMs,
-        })
+        const dispatcher = (carries && certified) || agent
+        const answer = await withOneResend(sent, () =>
+          library.request(sent.url, {
+            dispatcher,
+            method: sent.method as Dispatcher.HttpMethod,
+            headers: {
+              'accept-encoding': 'gzip, deflate, br',
+              'user-agent': 'heddle',
+              ...sent.headers,
+              ...lengthOf(sent.body),
+            },
+            body: bodyToSend(sent.body),
+            signal,
+            headersTimeout: timeoutMs,
+            bodyTimeout: timeoutMs,
+          }),
+        )
         const location = answer.headers.location
         if (!isRedirect(answer.statusCode) || typeof location !== 'string' || maxRedirects === 0)
           return { hop, answer, hasLeft }
