@@ -1,6 +1,6 @@
 import { composedTexts, noticeTexts, phraseTexts } from './notice-texts.ts'
 
-// Translates the service's English messages: a text is recognized by its pattern, and its values are inserted into the
+// Translates the service's English messages: a text is recognised by its pattern, and its values are inserted into the
 // translation.
 
 /** Returns a text of the service in the words of the console, which uses "run" where the API uses "execution". */

@@ -114,7 +114,7 @@ function sqlOf(module: Module, node: Node): { text: Node; row: Node | undefined 
   return text?.type === 'Property' ? { text: text.value, row } : undefined
 }
 
-/** Recognizes transactions by their usual names: `tx`, `ctx.tx`, `db.maintain`. */
+/** Recognises transactions by their usual names: `tx`, `ctx.tx`, `db.maintain`. */
 function isTransaction(module: Module, object: Node, verb: string): boolean {
   const text = module.source.slice(object.start, object.end)
   return verb === 'maintain' ? /\bdb$/i.test(text) : /(?:^|\.|\b)tx$/i.test(text) || /^(?:scoped|inside)$/.test(text)

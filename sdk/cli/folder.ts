@@ -6,14 +6,14 @@ import type { WorkflowExport } from '../types.generated.ts'
 import type { Workflow } from '../workflows/build.ts'
 
 // A folder of workflows: one file each, always written in the same format, and a state file that records the last
-// synchronized version per workspace. The files contain no ids, so that the same folder can be pushed to several
+// synchronised version per workspace. The files contain no ids, so that the same folder can be pushed to several
 // workspaces.
 
 export type Document = WorkflowExport['document']
 
 const STATE = '.heddle.json'
 
-/** Per workspace and file: the workflow, and the hash of the document at the last synchronization. */
+/** Per workspace and file: the workflow, and the hash of the document at the last synchronisation. */
 export type State = Record<string, Record<string, { workflow_id: string; sha256: string }>>
 
 export function readState(directory: string): State {

@@ -26,7 +26,7 @@ const synced = (about: string, work: (client: Client, options: Options) => Promi
     delete: { type: 'boolean', about: 'delete workflows or files that were deleted on this side' },
   },
   exits: {
-    [EXIT.conflict]: 'something was changed on both sides and was not synchronized',
+    [EXIT.conflict]: 'something was changed on both sides and was not synchronised',
     [EXIT.pending]: 'a dry run found something to do',
   },
   async run([directory], values, out) {

@@ -17,7 +17,7 @@ import {
   writeState,
 } from './folder.ts'
 
-// `heddle pull` and `heddle push` synchronize a folder in git with the workflows of a workspace. Nothing is deleted
+// `heddle pull` and `heddle push` synchronise a folder in git with the workflows of a workspace. Nothing is deleted
 // without --delete, and a workflow that changed on both sides is not changed on either side.
 
 export type Options = { directory: string; dryRun: boolean; force: boolean; delete: boolean }
@@ -62,7 +62,7 @@ const remember = (known: State[string], file: string, workflow_id: string, docum
 }
 
 /**
- * Returns the file of a workflow: the file it was last synchronized with, or else a file with the same name that
+ * Returns the file of a workflow: the file it was last synchronised with, or else a file with the same name that
  * belongs to no other workflow.
  */
 function fileOf(
@@ -288,7 +288,7 @@ async function pushOne(
 const isComing = (message: string, coming: ReadonlySet<string>): boolean =>
   [...coming].some((name) => message.startsWith(`there is no workflow "${name}" `))
 
-/** 0: synchronized. 1: a change was refused. 3: a conflict. 4: a dry run found changes. */
+/** 0: synchronised. 1: a change was refused. 3: a conflict. 4: a dry run found changes. */
 export function exitCodeOf(lines: readonly Line[], dryRun: boolean): number {
   const has = (...outcomes: Outcome[]): boolean => lines.some(({ outcome }) => outcomes.includes(outcome))
   if (has('failed')) return 1

@@ -130,7 +130,7 @@ export function sentimentAnalysis(step: Step): Exit[] {
 
 export function summarization(step: Step): Exit[] {
   if (step.p.operationMode === 'documentLoader' || step.p.operationMode === 'nodeInputBinary')
-    throw new NotConvertible('it summarizes documents')
+    throw new NotConvertible('it summarises documents')
   const { args, credential } = modelOf(step)
   const list = step.input.one ? `json.encode(${step.input.one.cel})` : `json.encode(${step.input.list.cel})`
   const id = step.add(

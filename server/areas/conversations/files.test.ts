@@ -22,7 +22,7 @@ describe('the files of a conversation', () => {
     ['another object', { type: 'object', required: ['a'] }, null],
     ['a list of texts', { type: 'array', items: { type: 'string' } }, null],
     ['any value', true, null],
-  ])('are recognized in the schema of an input: %s', (_what, schema, wanted) => {
+  ])('are recognised in the schema of an input: %s', (_what, schema, wanted) => {
     expect(filesWanted(schema)).toBe(wanted)
   })
 

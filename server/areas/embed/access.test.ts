@@ -255,7 +255,7 @@ describe('a visitor', () => {
     expect(colleague.status).toBe(404)
   })
 
-  test('is not recognized by a token that was altered, signed with another key, or has expired', async () => {
+  test('is not recognised by a token that was altered, signed with another key, or has expired', async () => {
     const visitor = await visit(service(), template, token)
     const { body } = await visitor.chat('hello')
     const read = (visitorToken: string) =>

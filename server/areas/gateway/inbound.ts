@@ -84,7 +84,7 @@ export function makeInbound(options: {
     credentials: box.open(config),
   })
 
-  /** Stores messages before the vendor gets its response. A repeated delivery is recognized by its id. */
+  /** Stores messages before the vendor gets its response. A repeated delivery is recognised by its id. */
   const keep = async (config: store.UsableConfig, messages: InboundMessage[]): Promise<void> => {
     const kept = await Promise.all(messages.map(({ files = [] }) => keepAttachments(config.workspace_id, files)))
     await db.tenant({ workspaceId: config.workspace_id, userId: null }, async (tx) => {

@@ -74,7 +74,7 @@ export async function answerGateOrQuestion(
   await store.markUsed(tx, message)
 }
 
-/** Shortens an address so that its owner recognizes it but other people do not learn it. */
+/** Shortens an address so that its owner recognises it but other people do not learn it. */
 export function maskedAddress({ email }: Pick<store.Addressed, 'email'>): string {
   const [local = '', host = ''] = email.split('@')
   return `${local.slice(0, 1)}…@${host}`

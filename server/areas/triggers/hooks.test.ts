@@ -525,7 +525,7 @@ describe('a request of a vendor', () => {
     expect(eventOf(hookOf('telegram'), { headers: {} })).toBeNull()
   })
 
-  test('is recognized as a handshake', () => {
+  test('is recognised as a handshake', () => {
     const seen = { headers: { 'x-hook': 'a' }, query: { q: '1' }, body: { type: 'b' } }
     const is = (strategy: string, paramName: string) => isHandshake({ strategy, paramName }, seen)
     expect([is('HEADER_PRESENT', 'X-Hook'), is('QUERY_PRESENT', 'q'), is('BODY_PARAM_PRESENT', 'type')]).toEqual([

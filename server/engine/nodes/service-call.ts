@@ -100,7 +100,7 @@ export const makeServiceCall = (deps: ServiceCallDeps, catalogue: Catalogue = se
       group: 'services',
       title: 'Call a service',
       description:
-        'Calls an action of a known service, such as adding a row to a sheet or sending a message to a channel. Reads are retried after a failure; writes only if the service recognizes a repeated request.',
+        'Calls an action of a known service, such as adding a row to a sheet or sending a message to a channel. Reads are retried after a failure; writes only if the service recognises a repeated request.',
       icon: 'blocks',
       colour: '#0369a1',
       keywords: ['service', 'integration', 'app', 'api', 'connector'],

@@ -100,7 +100,7 @@ export type Confirmation = { status: 'succeeded'; methodRef: string } | { status
 export type Order = {
   plan: BillingPlan
   trialDays: number
-  /** Stored with the subscription, so that a repeated request recognizes the subscription it created. */
+  /** Stored with the subscription, so that a repeated request recognises the subscription it created. */
   requestKey: string
   /** Counts the attempts with a known outcome. Each attempt creates at most one subscription. */
   attempt: number

@@ -5,7 +5,7 @@ import { hide, type TextWords, textWordsIn } from './text.ts'
 import { type FoundMoment, type FoundTime, findMoments, findTimes } from './times.ts'
 import { findEmails, findPhones, findQuoted, findUrls, type Token } from './tokens.ts'
 
-/** All parts of the message with a recognizable format. Each character is read once, by the most specific reader. */
+/** All parts of the message with a recognisable format. Each character is read once, by the most specific reader. */
 export type Scan = {
   message: string
   spoken: TextWords

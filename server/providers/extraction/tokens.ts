@@ -1,7 +1,7 @@
 import type { Span } from './index.ts'
 import { before, matches } from './text.ts'
 
-// Finds values that are recognizable by their format alone, for any requirement.
+// Finds values that are recognisable by their format alone, for any requirement.
 
 export type Token = Span & { text: string; sure: number }
 

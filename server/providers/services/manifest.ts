@@ -186,7 +186,7 @@ export const Manifest = z.strictObject({
   args: args.optional(),
   /** The format of lists in forms: `a[0]=`, `a[]=` or repeated `a=`. */
   form_lists: z.enum(['index', 'brackets', 'repeat']).optional(),
-  /** The header by which the vendor recognizes a repeated request. */
+  /** The header by which the vendor recognises a repeated request. */
   idempotency_header: z.string().optional(),
   errors: errors.optional(),
   options: z.record(name, Options).optional(),

@@ -41,7 +41,7 @@ const noise = (seconds: number) =>
   )
 
 describe.each(providers)('%s', (_name, transcription) => {
-  test.each(['mp3', 'wav', 'ogg', 'webm'])('transcribes %s, recognized by its content alone', async (format) => {
+  test.each(['mp3', 'wav', 'ogg', 'webm'])('transcribes %s, recognised by its content alone', async (format) => {
     const transcript = await transcription.transcribe({ bytes: clips[format] as Buffer })
     expect(transcript.text.toLowerCase()).toMatch(/send the invoice to the accounting team/)
     expect(transcript.language).toBe('en')
@@ -94,7 +94,7 @@ describe('the local transcription', () => {
   })
 })
 
-// The model recognizes 8 of the 12 phrases. Before windows were halved it recognized none, and the clip was refused as
+// The model recognises 8 of the 12 phrases. Before windows were halved it recognised none, and the clip was refused as
 // silent.
 test('a phrase that is repeated many times does not count as silence', async () => {
   const { bytes } = await speech.synthesize({ text: 'Hello there. '.repeat(12), format: 'mp3' })
@@ -119,7 +119,7 @@ describe('a service', () => {
     ['is overloaded', async () => new Response('{}', { status: 429 }), 'provider_busy'],
     ['returns an HTML page', async () => new Response('<html>'), 'provider_unavailable'],
     ['returns no text', async () => Response.json(null), 'provider_unavailable'],
-    ['recognizes no speech', async () => Response.json({ text: ' ' }), 'audio_silent'],
+    ['recognises no speech', async () => Response.json({ text: ' ' }), 'audio_silent'],
   ])('that %s is reported with a specific code', async (_what, handle, code) => {
     await expect(through(handle)).rejects.toMatchObject({ code })
   })

@@ -18,6 +18,6 @@ test.each<[string, JsonObject, string | undefined]>([
   ['service.call', { service: 'slack', action: 'send_message' }, 'slack · send_message'],
   ['llm.generate', { prompt: `Write\n  ${'x'.repeat(80)}` }, `Write ${'x'.repeat(53)}…`],
   ['nobody.knows', { a: 1 }, undefined],
-])('%s %j is summarized as %s', (type, args, expected) => {
+])('%s %j is summarised as %s', (type, args, expected) => {
   expect(summaryOf({ type, args })).toBe(expected)
 })

@@ -184,7 +184,7 @@ function Sessions() {
   )
 }
 
-/** Returns enough of a user agent for users to recognize their own machine. */
+/** Returns enough of a user agent for users to recognise their own machine. */
 function browserOf(agent: string | null): string {
   if (agent === null) return t('Unknown')
   const browser = /(Edg|OPR|Firefox|Chrome|Safari|curl|node)[/ ]?(\d+)?/.exec(agent)?.[1] ?? t('Other')

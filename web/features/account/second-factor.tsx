@@ -132,7 +132,7 @@ function Change({ doing, onDone }: { doing: Doing; onDone(codes: string[] | null
   return (
     <Form submit="Continue" onSubmit={run}>
       {doing === 'passkey' && (
-        <Field name="name" label="Name" hint="A name that you recognize, such as the device.">
+        <Field name="name" label="Name" hint="A name that you recognise, such as the device.">
           <Input required maxLength={200} />
         </Field>
       )}
