@@ -116,14 +116,14 @@ export function RunsPage() {
       />
       <div className="mb-4 flex flex-wrap gap-3">
         <SearchField search={text} placeholder="Search input, results and errors" />
-        <Field label="State" hideLabel className="w-44 max-sm:w-[calc(50%-0.375rem)]">
+        <Field label="State" hideLabel className="w-40 max-sm:w-[calc(50%-0.375rem)]">
           <Select
             value={search.status ?? ''}
             onChange={(event) => set({ status: event.target.value })}
             options={states}
           />
         </Field>
-        <Field label="Workflow" hideLabel className="w-56 max-sm:w-[calc(50%-0.375rem)]">
+        <Field label="Workflow" hideLabel className="w-48 max-sm:w-[calc(50%-0.375rem)]">
           <Select
             value={search.workflow_id ?? ''}
             onChange={(event) => set({ workflow_id: event.target.value })}
@@ -133,7 +133,7 @@ export function RunsPage() {
             ]}
           />
         </Field>
-        <Field label="Time" hideLabel className="w-40 max-sm:w-[calc(50%-0.375rem)]">
+        <Field label="Time" hideLabel className="w-36 max-sm:w-[calc(50%-0.375rem)]">
           <Select
             value={search.since ?? ''}
             onChange={(event) => set({ since: event.target.value })}
@@ -144,7 +144,7 @@ export function RunsPage() {
           />
         </Field>
         {search.trigger !== 'job' && (
-          <Field label="Started by" hideLabel className="w-52 max-sm:w-[calc(50%-0.375rem)]">
+          <Field label="Started by" hideLabel className="w-44 max-sm:w-[calc(50%-0.375rem)]">
             <Select
               value={search.trigger ?? ''}
               onChange={(event) => set({ trigger: event.target.value })}

@@ -131,10 +131,15 @@ function useColumns(): Column<Workflow>[] {
       ),
     },
     { header: 'State', width: '6rem', cell: (row) => <State workflow={row} /> },
-    { header: 'Last result', width: '15rem', secondary: true, cell: (row) => <LastResult workflow={row} /> },
+    {
+      header: 'Last result',
+      width: 'clamp(12.5rem, 14vw, 15rem)',
+      secondary: true,
+      cell: (row) => <LastResult workflow={row} />,
+    },
     {
       header: 'Starts',
-      width: 'clamp(8rem, 13vw, 13rem)',
+      width: 'clamp(8rem, 11vw, 13rem)',
       secondary: true,
       cell: (row) => <span title={startsInWords(row)}>{startsInWords(row)}</span>,
     },
@@ -194,7 +199,7 @@ function FilterFields({ filters, onChange }: { filters: Filters; onChange(filter
   }
   return (
     <>
-      <Field label="Show" hideLabel className="w-64 max-sm:w-full">
+      <Field label="Show" hideLabel className="w-60 max-sm:w-full">
         <Select
           value={filters.scope ?? 'own'}
           onChange={(event) => change('scope', event.target.value)}
@@ -216,7 +221,7 @@ function FilterFields({ filters, onChange }: { filters: Filters; onChange(filter
           ]}
         />
       </Field>
-      <Field label="Tag" hideLabel className="w-48 max-sm:w-[calc(50%-0.375rem)]">
+      <Field label="Tag" hideLabel className="w-40 max-sm:w-[calc(50%-0.375rem)]">
         <Select
           value={filters.tag ?? ''}
           onChange={(event) => change('tag', event.target.value)}
@@ -227,7 +232,7 @@ function FilterFields({ filters, onChange }: { filters: Filters; onChange(filter
           )}
         />
       </Field>
-      <Field label="Owner" hideLabel className="w-44 max-sm:w-[calc(50%-0.375rem)]">
+      <Field label="Owner" hideLabel className="w-40 max-sm:w-[calc(50%-0.375rem)]">
         <Select
           value={filters.owner_id ?? ''}
           onChange={(event) => change('owner_id', event.target.value)}
