@@ -249,34 +249,3 @@ describe('a vector store', () => {
     expect(nodesOf(converted, 'knowledge.search')).toHaveLength(1)
   })
 })
-
-test('a message that waits for an answer asks people of the workspace', () => {
-  const converted = convertOne('gmail', {
-    operation: 'sendAndWait',
-    sendTo: 'a@example.com',
-    subject: 'Go?',
-    message: '={{ $json.text }}',
-    responseType: 'customForm',
-    formFields: {
-      values: [
-        {
-          fieldLabel: 'Decision',
-          fieldType: 'dropdown',
-          fieldOptions: { values: [{ option: 'Yes' }, { option: 'No' }] },
-          requiredField: true,
-        },
-        { fieldLabel: 'Why', fieldType: 'textarea' },
-      ],
-    },
-    options: { limitWaitTime: { values: { resumeAmount: 45, resumeUnit: 'minutes' } } },
-  })
-  expect(byHand(converted)).toEqual([])
-  expect(nodesOf(converted, 'clarification')[0]!.args).toMatchObject({
-    schema: {
-      properties: { Decision: { enum: ['Yes', 'No'] }, Why: { type: 'string' } },
-      required: ['Decision'],
-    },
-    due_in_s: 2_700,
-    on_due: 'default',
-  })
-})

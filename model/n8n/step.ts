@@ -38,6 +38,8 @@ export type Place = { scope: Scope; add(type: string, args: JsonObject, options?
 type AddOptions = {
   credential?: { name: string; kind: string } | undefined
   name?: string
+  /** What happens if the node fails, in place of the settings of the n8n node. */
+  handling?: Pick<Node, 'on_error'>
   /** More credentials, inside the arguments. */
   inside?: readonly ToolCredential[]
   /**
@@ -172,7 +174,8 @@ export class Step {
   }
 
   /** Adds a node to the graph; the incoming connections lead to the first node. */
-  add(type: string, args: JsonObject, { credential, name, inside = [], isHelper = false }: AddOptions = {}): string {
+  add(type: string, args: JsonObject, options: AddOptions = {}): string {
+    const { credential, name, handling, inside = [], isHelper = false } = options
     const before = this.sink.nodes.at(-1)?.id
     const isOwn = !this.isThere && !isHelper
     const id = isOwn ? this.id : this.work.uniqueId(`${this.id}_${isHelper ? 'value' : type.split('.').at(-1)}`)
@@ -181,7 +184,7 @@ export class Step {
       type,
       name: (name ?? this.node.name).slice(0, 200),
       args,
-      ...(isHelper || (HELPERS.has(type) && type !== 'code') ? {} : handlingOf(this.node, type)),
+      ...(isHelper || (HELPERS.has(type) && type !== 'code') ? {} : (handling ?? handlingOf(this.node, type))),
     }
     this.sink.nodes.push(node)
     if (credential) this.work.credentials.push({ ...credential, at: '', node })
@@ -250,13 +253,13 @@ export class Step {
   private mapped(build: (place: Place) => Out, many: boolean): Exit[] {
     const { input, work, id } = this
     const body: Sink = { nodes: [], edges: [] }
-    const add: Place['add'] = (type, args, { credential, name, inside = [] } = {}) => {
+    const add: Place['add'] = (type, args, { credential, name, handling, inside = [] } = {}) => {
       const inner: Node = {
         id: work.uniqueId(`${id}_${body.nodes.length === 0 ? 'each' : type.split('.').at(-1)}`),
         type,
         args,
         ...(name && { name: name.slice(0, 200) }),
-        ...(HELPERS.has(type) ? {} : retryOnly(handlingOf(this.node, type))),
+        ...(HELPERS.has(type) ? {} : (handling ?? retryOnly(handlingOf(this.node, type)))),
       }
       const before = body.nodes.at(-1)
       if (before) body.edges.push({ from: { node: before.id }, to: inner.id })

@@ -254,3 +254,33 @@ return [{ json: {
     '1',
   ])
 })
+
+test.each<JsonObject>([{}, { responseType: 'freeText' }, { responseType: 'customForm', formFields: { values: [] } }])(
+  'a question that nobody answers in time continues without an answer: %j',
+  async (parameters) => {
+    const output = await result(
+      [
+        {
+          name: 'Ask',
+          type: base('slack'),
+          parameters: {
+            operation: 'sendAndWait',
+            message: 'Go?',
+            options: { limitWaitTime: { values: { resumeAmount: 0.001, resumeUnit: 'minutes' } } },
+            ...parameters,
+          },
+        },
+        when('Approved', '={{ $json.data.approved }}', 'boolean', 'true', ''),
+        set('Yes', { said: 'yes' }),
+        set('No', { said: 'no' }),
+      ],
+      [
+        ['Start', 0, 'Ask'],
+        ['Ask', 0, 'Approved'],
+        ['Approved', 0, 'Yes'],
+        ['Approved', 1, 'No'],
+      ],
+    )
+    expect(output).toEqual({ yes: null, no: { said: 'no' } })
+  },
+)

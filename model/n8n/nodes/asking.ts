@@ -36,17 +36,31 @@ function answerOf({ p }: Step): JsonObject {
   }
 }
 
-function dueOf({ p }: Step): JsonObject {
-  const { resumeAmount, resumeUnit, limitType } = objectOf(objectOf(objectOf(p.options).limitWaitTime).values)
-  const amount = Number(resumeAmount)
-  if (limitType === 'atSpecifiedTime' || !(amount > 0)) return {}
-  const seconds = Math.min(31_536_000, amount * (SECONDS[String(resumeUnit ?? 'minutes')] ?? 60))
-  return { due_in_s: seconds, on_due: 'default', default: {} }
+/** Returns the time limit of the question in seconds, if it has one. The defaults are those of n8n's fields. */
+function limitOf(step: Step): number | undefined {
+  const { values } = objectOf(objectOf(step.p.options).limitWaitTime)
+  if (values === undefined) return undefined
+  const { limitType, resumeAmount = 1, resumeUnit = 'hours' } = objectOf(values)
+  const seconds = Number(resumeAmount) * (SECONDS[String(resumeUnit)] ?? 3_600)
+  if (limitType === 'atSpecifiedTime' || !(seconds > 0)) {
+    step.remark('its time limit is not a number of minutes, hours or days, so it waits without a limit')
+    return undefined
+  }
+  return Math.min(31_536_000, seconds)
 }
 
 export function askAndWait(step: Step): Exit[] {
   const { p, node } = step
   step.remark(`people of the workspace are asked in their inbox, not through ${node.type.split('.').at(-1)}`)
+  const due_in_s = limitOf(step)
+  // If nobody answers in time, n8n continues without a response. Only a node that has an error port leaves by it.
+  const on_error = node.settings.onError === 'continueErrorOutput' ? 'route' : 'continue'
+  if (due_in_s !== undefined)
+    step.remark(
+      on_error === 'route'
+        ? 'if nobody answers in time, it continues at the error output'
+        : 'if nobody answers in time, it continues with empty data',
+    )
   return step.each(({ scope, add }) => {
     const parts = [p.subject, p.message]
       .filter((part) => typeof part === 'string' && part.replace(/^=/, '').trim() !== '')
@@ -60,7 +74,11 @@ export function askAndWait(step: Step): Exit[] {
               'text',
             ),
           )
-    const id = add('clarification', { question, schema: answerOf(step), ...dueOf(step) })
+    const asked = { question, schema: answerOf(step) }
+    const id =
+      due_in_s === undefined
+        ? add('clarification', asked)
+        : add('clarification', { ...asked, due_in_s, on_due: 'fail' }, { handling: { on_error } })
     return fieldsOut({ data: pathOut(['nodes', id, 'output']) })
   })
 }
