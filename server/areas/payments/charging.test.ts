@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { DAY } from '#platform/clock'
 import { makeLogger } from '#platform/log'
 import { unitAmount } from '#providers/billing/stripe/meters'
 import { usageAmount } from '#providers/billing/usage'
@@ -140,6 +141,26 @@ describe('the built-in ledger', () => {
     const [last] = await invoicesOf(owner)
     expect(last).toMatchObject({ amount_due: 850, status: 'paid' })
     expect(await chargesOf(owner, `invoice_id=${last.invoice_id}`)).toHaveLength(2)
+  })
+
+  test('charges the usage since a failed renewal once, when the subscription ends because it stays unpaid', async () => {
+    const owner = await owning(billing, plan)
+    const bad = await billing.addCard(owner, cards.chargesFail)
+    await owner.call('POST', `/api/payments/methods/${bad}/default`)
+    const { current_period_end } = (await owner.call('GET', ME)).body
+    await passPeriod(owner)
+    expect((await owner.call('GET', ME)).body.status).toBe('past_due')
+    const used = await ask(owner, 2_000)
+    for (const days of [7, 8]) {
+      await clockOf().runBillingClock(new Date(Date.parse(current_period_end) + days * DAY + 1_000))
+      expect((await owner.call('GET', ME)).body.code).toBe('no_subscription')
+      const [last, renewal, ...others] = await invoicesOf(owner)
+      expect(usageLines(last).map(({ amount }) => amount)).toEqual([200, 300])
+      expect(last).toMatchObject({ amount_due: 500, amount_paid: 0, status: 'uncollectible' })
+      expect(renewal).toMatchObject({ amount_due: 1_000, status: 'uncollectible' })
+      expect(others).toHaveLength(1)
+      expect(await chargesOf(owner, `invoice_id=${last.invoice_id}&execution_id=${used}`)).toHaveLength(2)
+    }
   })
 
   test('charges nothing during a trial, for a model of the tenant, or under a plan without usage prices', async () => {

@@ -15,7 +15,7 @@ import {
   saveSubscription,
 } from './ledger.ts'
 import { periodEndAfter } from './periods.ts'
-import { end, endWithUsage } from './subscriptions.ts'
+import { endWithUsage } from './subscriptions.ts'
 import { markInvoiced, usageLines } from './usage.ts'
 
 /**
@@ -33,7 +33,7 @@ export async function bringUpToDate(tx: Tx, customer: LedgerCustomer, now: Date)
     if (!subscription) return steps
     const due = subscription.status === 'past_due' ? subscription.next_attempt_at : subscription.current_period_end
     if (due === null || due > now) return steps
-    if (subscription.status === 'past_due') await tryAgain(tx, subscription, due)
+    if (subscription.status === 'past_due') await tryAgain(tx, customer, subscription, due)
     else if (subscription.cancel_at_period_end) await endWithUsage(tx, customer, subscription, due)
     else await renew(tx, customer, subscription, due)
   }
@@ -75,7 +75,7 @@ async function renew(tx: Tx, customer: LedgerCustomer, subscription: LedgerSubsc
   if (renewed.status !== subscription.status) await notifySubscriptionChanged(tx, customer.workspace_id, renewed)
 }
 
-async function tryAgain(tx: Tx, subscription: LedgerSubscription, at: Date): Promise<void> {
+async function tryAgain(tx: Tx, customer: LedgerCustomer, subscription: LedgerSubscription, at: Date): Promise<void> {
   const invoice = await findOpenInvoice(tx, subscription)
   if (!invoice || (await collect(tx, invoice)) === 'paid') {
     const active: LedgerSubscription = {
@@ -94,5 +94,5 @@ async function tryAgain(tx: Tx, subscription: LedgerSubscription, at: Date): Pro
     return
   }
   await closeOpenInvoices(tx, subscription, 'uncollectible')
-  await end(tx, subscription, at)
+  await endWithUsage(tx, customer, subscription, at)
 }

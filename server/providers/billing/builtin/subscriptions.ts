@@ -200,7 +200,7 @@ export async function endWithUsage(
   await end(tx, subscription, at)
 }
 
-export async function end(tx: Tx, subscription: LedgerSubscription, at: Date): Promise<void> {
+async function end(tx: Tx, subscription: LedgerSubscription, at: Date): Promise<void> {
   const ended: LedgerSubscription = { ...subscription, status: 'cancelled', next_attempt_at: null }
   await saveSubscription(tx, ended, at)
   await notifySubscriptionChanged(tx, subscription.workspace_id, ended)
