@@ -231,6 +231,16 @@ describe('an imported document', () => {
     expect((await save({ ...call, args: { body: { $ref: 'input.order' } } })).status).toBe(201)
   })
 
+  test('is imported once by requests with the same key, which get the same response', async () => {
+    const once = (body: object): Promise<Answer> =>
+      world.owner.call('POST', '/api/services/import', { body, headers: { 'idempotency-key': 'shop-once' } })
+    const [first, second] = await Promise.all([1, 2].map(() => once({ name: 'shop', document: document() })))
+    const third = await once({ name: 'shop', document: document() })
+    expect([first!.status, second!.text, third.text]).toEqual([201, first!.text, first!.text])
+    expect(third.headers.get('idempotent-replayed')).toBe('true')
+    expect((await once({ name: 'another', document: document() })).body.code).toBe('idempotency_key_reused')
+  })
+
   test('is replaced only on request, and the response lists the changes', async () => {
     await take({ name: 'shop', document: document() })
     expect((await take({ name: 'shop', document: document() })).status).toBe(409)

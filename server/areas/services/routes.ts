@@ -69,7 +69,6 @@ export function serviceRoutes(parts: OptionParts & ImportParts): AnyRoute[] {
         status: 201,
         location: ({ service }) => `/api/services/${service}`,
         transaction: false,
-        idempotency: 'none',
         alsoRefuses: [409, 413],
         examples: { body: { name: 'shop', url: 'https://shop.example.com/openapi.json' } },
         run: (ctx: Context, input: ImportInput) => importService(parts, ctx, input),
