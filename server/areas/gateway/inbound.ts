@@ -17,12 +17,13 @@ import {
   type InboundMessage,
   MAX_ATTACHMENTS,
   SignatureRefused,
+  type Undelivered,
 } from '#providers/channels/index'
 import { storable } from '#providers/channels/text'
 import type { CredentialBox } from './credentials.ts'
 import * as inboxStore from './inbox-store.ts'
-import { CHANNEL_HINTS } from './outbox-store.ts'
-import type * as store from './store.ts'
+import * as outboxStore from './outbox-store.ts'
+import * as store from './store.ts'
 
 export type KeepFile = (
   workspaceId: string,
@@ -96,7 +97,7 @@ export function makeInbound(options: {
           config_id: config.config_id,
           delivery_sha256: createHash('sha256').update(`${config.config_id}\n${deliveryId}`).digest(),
         })
-      tx.hint(CHANNEL_HINTS, '')
+      tx.hint(outboxStore.CHANNEL_HINTS, '')
     })
   }
 
@@ -173,7 +174,12 @@ export function makeInbound(options: {
   async function receive(ctx: Context, input: Called, exchange: Exchange): Promise<void> {
     const { request, reply } = exchange
     const { config, vendor } = await find(input)
-    const { answer, messages, press } = await refusing(ctx, config, async () => {
+    const {
+      answer,
+      messages,
+      press,
+      undelivered = [],
+    } = await refusing(ctx, config, async () => {
       const body = await readBody(vendor, config, exchange)
       return vendor.receive({ headers: request.headers, body, now: new Date() }, usableOf(config))
     })
@@ -197,11 +203,23 @@ export function makeInbound(options: {
     for (const message of messages.filter(people.isLink)) await people.link(at, message)
     const said = messages.filter((message) => !people.isLink(message))
     if (said.length > 0) await keep(config, said)
+    if (undelivered.length > 0) await fail(db, ctx, config, undelivered)
     send(reply, answer)
   }
 }
 
 export type Inbound = ReturnType<typeof makeInbound>
+
+/** Marks messages that the vendor accepted and later could not deliver, as if it had refused them at once. */
+const fail = (db: Database, ctx: Context, config: store.UsableConfig, undelivered: Undelivered[]): Promise<void> =>
+  db.tenant({ workspaceId: config.workspace_id, userId: null }, async (tx) => {
+    const { workspace_id, config_id, channel } = config
+    for (const one of undelivered) {
+      if ((await outboxStore.failSend(tx, workspace_id, config_id, one)) === 0) continue
+      ctx.log.warn({ config_id, channel, reason: one.reason }, 'a message was not delivered')
+      await store.noteProblem(tx, workspace_id, config_id, one.reason)
+    }
+  })
 
 /** Checks the fields other than the text, which has already been cleaned. */
 const isStorable = ({ conversation, sender, address }: InboundMessage): boolean =>

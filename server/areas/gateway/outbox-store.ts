@@ -1,5 +1,5 @@
 import type { Tx } from '#platform/db/pool'
-import type { Address } from '#providers/channels/index'
+import type { Address, Undelivered } from '#providers/channels/index'
 
 // Outbound messages.
 
@@ -48,7 +48,10 @@ export const takeSend = (
     [workspaceId, sendId, leaseS],
   )
 
-/** Records the outcome. The text of a sent message is deleted, because the thread contains it. */
+/**
+ * Records the outcome, unless the vendor has reported a failure in the meantime. The text of a sent message is deleted,
+ * because the thread contains it.
+ */
 export const settleSend = (
   tx: Tx,
   workspaceId: string,
@@ -57,8 +60,21 @@ export const settleSend = (
 ): Promise<number> =>
   tx.count(
     `update channel_sends set state = $3, problem = $4, settled_at = now(), text = case when $3 = 'sent' then '' else text end
-     where workspace_id = $1 and send_id = $2`,
+     where workspace_id = $1 and send_id = $2 and state = 'waiting'`,
     [workspaceId, sendId, settled.state, 'problem' in settled ? settled.problem : null],
+  )
+
+/** Records that a message was not delivered, although the vendor accepted it. A repeated report changes nothing. */
+export const failSend = (
+  tx: Tx,
+  workspaceId: string,
+  configId: string,
+  { reportId, reason }: Undelivered,
+): Promise<number> =>
+  tx.count(
+    `update channel_sends set state = 'parked', problem = $4, settled_at = now()
+     where workspace_id = $1 and config_id = $2 and send_id = $3 and state <> 'parked'`,
+    [workspaceId, configId, reportId, reason],
   )
 
 export const delaySend = (

@@ -80,8 +80,8 @@ export function makeOutbox(options: { db: Database; log: Logger; channels: Chann
     const park = (reason: string): Promise<unknown> => {
       log.warn({ config_id: config.config_id, channel: config.channel, reason }, 'a message was not delivered')
       return inScope(async (tx) => {
-        await outboxStore.settleSend(tx, workspace_id, send_id, { state: 'parked', problem: reason })
-        await store.noteProblem(tx, workspace_id, config.config_id, reason)
+        if ((await outboxStore.settleSend(tx, workspace_id, send_id, { state: 'parked', problem: reason })) > 0)
+          await store.noteProblem(tx, workspace_id, config.config_id, reason)
       })
     }
     // While the channel is disabled, messages wait until it is enabled. That may happen at this moment.
@@ -101,14 +101,15 @@ export function makeOutbox(options: { db: Database; log: Logger; channels: Chann
           address: send.address,
           text: send.text,
           key: send.dedupe_key,
+          reportId: send_id,
           ...(send.attempts > 1 && { triedSince: send.created_at }),
           workspaceId: workspace_id,
           signal: AbortSignal.any([stopping.signal, AbortSignal.timeout((LEASE_S - 10) * SECOND)]),
         },
       )
       await inScope(async (tx) => {
-        await outboxStore.settleSend(tx, workspace_id, send_id, { state: 'sent' })
-        await store.noteProblem(tx, workspace_id, config.config_id, null)
+        if ((await outboxStore.settleSend(tx, workspace_id, send_id, { state: 'sent' })) > 0)
+          await store.noteProblem(tx, workspace_id, config.config_id, null)
       })
     } catch (error) {
       if (stopping.signal.aborted) {

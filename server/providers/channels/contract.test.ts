@@ -350,6 +350,38 @@ describe('the special cases of each vendor', () => {
     expect((await receive('whatsapp', whatsapp.fromWhatsapp(other))).messages).toEqual([])
   })
 
+  const OURS = '0198f2f2-7d2a-7c2b-9f3e-0a1b2c3d4e5f'
+  const late = 'More than 24 hours have passed since the customer last replied.'
+  test.each<[string, unknown, { reportId: string; reason: string }[]]>([
+    [
+      'a failure',
+      whatsapp.whatsappStatus('failed', OURS),
+      [{ reportId: OURS, reason: `WhatsApp did not deliver the message (code 131047): ${late}` }],
+    ],
+    [
+      'a failure with a title only',
+      whatsapp.whatsappStatus('failed', OURS, { errors: [{ code: 131026, title: 'Undeliverable\0' }] }),
+      [{ reportId: OURS, reason: 'WhatsApp did not deliver the message (code 131026): Undeliverable' }],
+    ],
+    [
+      'a failure without a reason',
+      whatsapp.whatsappStatus('failed', OURS, { errors: [] }),
+      [{ reportId: OURS, reason: 'WhatsApp did not deliver the message (code 0): no reason given' }],
+    ],
+    ...['sent', 'delivered', 'read'].map((status): [string, unknown, []] => [
+      `a message that was ${status}`,
+      whatsapp.whatsappStatus(status, OURS),
+      [],
+    ]),
+    ['a failure of another program', whatsapp.whatsappStatus('failed', 'order 7'), []],
+    ['a failure without our data', whatsapp.whatsappStatus('failed'), []],
+    ['a failure of another number', whatsapp.whatsappStatus('failed', OURS, { phone: '999' }), []],
+  ])('WhatsApp reports %s', async (_what, body, undelivered) => {
+    const read = await receive('whatsapp', whatsapp.fromWhatsapp(body))
+    expect([read.undelivered, read.messages]).toEqual([undelivered, []])
+    await expect(receive('whatsapp', whatsapp.fromWhatsapp(body, 'another'))).rejects.toThrow(SignatureRefused)
+  })
+
   test('Discord receives a PONG for a PING, and the response to a command quotes the command', async () => {
     const ping = await receive('discord', discord.fromDiscord({ id: '1', type: 1 }))
     expect(JSON.parse(ping.answer.body)).toEqual({ type: 1 })

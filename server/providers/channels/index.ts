@@ -52,8 +52,16 @@ export type Press = { id: string; sender: InboundMessage['sender']; value: strin
 /** A button: its label, and the value that the vendor returns when the button is pressed. */
 export type Choice = { label: string; value: string }
 
-/** The immediate response to the vendor, and the messages in the request. */
-export type Inbound = { answer: InboundAnswer; messages: InboundMessage[]; press?: Press }
+/** One of our messages that the vendor accepted and later could not deliver, and the reason. */
+export type Undelivered = { reportId: string; reason: string }
+
+/** The immediate response to the vendor, and what the request contains. */
+export type Inbound = {
+  answer: InboundAnswer
+  messages: InboundMessage[]
+  press?: Press
+  undelivered?: Undelivered[]
+}
 export type InboundAnswer = { contentType: 'application/json' | 'text/plain'; body: string }
 
 export type OutboundMessage = {
@@ -66,6 +74,8 @@ export type OutboundMessage = {
    * first.
    */
   triedSince?: Date
+  /** A uuid that vendors with later reports about a message return with them. */
+  reportId?: string
   workspaceId: string
   signal?: AbortSignal
 }

@@ -1,6 +1,14 @@
 import { z } from 'zod'
 import { callVendor, fetchVendorFile, hostOf, rateLimited } from './call.ts'
-import { type Channel, ChannelFailure, type InboundMessage, json, plain, SignatureRefused } from './index.ts'
+import {
+  type Channel,
+  ChannelFailure,
+  type InboundMessage,
+  json,
+  plain,
+  SignatureRefused,
+  type Undelivered,
+} from './index.ts'
 import { equalInConstantTime, headerOf, hmac, secretOf } from './signature.ts'
 import { readJson, storable } from './text.ts'
 
@@ -38,6 +46,23 @@ const Value = z.object({
     .array(z.object({ wa_id: z.string().optional(), profile: z.object({ name: z.string() }).optional() }))
     .optional(),
   messages: z.array(z.unknown()).optional(),
+  statuses: z.array(z.unknown()).optional().catch(undefined),
+})
+
+/** A report about one of our messages. Reports of other programs with the same number have other data or none. */
+const FailedStatus = z.object({
+  status: z.literal('failed'),
+  biz_opaque_callback_data: z.uuid(),
+  errors: z
+    .array(
+      z.object({
+        code: z.number().optional(),
+        title: z.string().optional(),
+        error_data: z.object({ details: z.string().optional() }).optional(),
+      }),
+    )
+    .optional()
+    .catch(undefined),
 })
 
 const Notification = z.object({
@@ -71,14 +96,18 @@ export const makeWhatsapp = ({ base }: { base: string }): Channel => ({
     if (!equalInConstantTime(headerOf(headers, 'x-hub-signature-256'), expected))
       throw new SignatureRefused('the signature is wrong')
     const changes = readJson(body, Notification)?.entry.flatMap((entry) => entry.changes) ?? []
-    const messages = changes.flatMap(({ field, value }) => {
+    const values = changes.flatMap(({ field, value }) => {
       const read = Value.safeParse(value)
       // All phone numbers of an app share one address; messages to other numbers do not belong to this configuration.
       return field === 'messages' && read.success && read.data.metadata.phone_number_id === external_id
-        ? messagesOf(read.data)
+        ? [read.data]
         : []
     })
-    return { answer: json({ ok: true }), messages }
+    return {
+      answer: json({ ok: true }),
+      messages: values.flatMap(messagesOf),
+      undelivered: values.flatMap(undeliveredIn),
+    }
   },
 
   async fetchFile({ credentials }, ref, signal) {
@@ -97,7 +126,7 @@ export const makeWhatsapp = ({ base }: { base: string }): Channel => ({
   },
   sends: () => true,
 
-  async send({ credentials, external_id }, { address, text, signal }) {
+  async send({ credentials, external_id }, { address, text, reportId, signal }) {
     const { status, body } = await callVendor({
       vendor: 'WhatsApp',
       url: `${base}/${VERSION}/${encodeURIComponent(external_id)}/messages`,
@@ -108,6 +137,7 @@ export const makeWhatsapp = ({ base }: { base: string }): Channel => ({
         to: address.to,
         type: 'text',
         text: { preview_url: false, body: text },
+        ...(reportId !== undefined && { biz_opaque_callback_data: reportId }),
       },
       signal,
     })
@@ -117,6 +147,16 @@ export const makeWhatsapp = ({ base }: { base: string }): Channel => ({
     throw new ChannelFailure('refused', `WhatsApp refused the message (status ${status}, code ${Number(code) || 0})`)
   },
 })
+
+/** WhatsApp accepts most messages at first, also those to people who have not written for 24 hours. */
+const undeliveredIn = ({ statuses = [] }: z.output<typeof Value>): Undelivered[] =>
+  statuses.flatMap((one) => {
+    const read = FailedStatus.safeParse(one)
+    if (!read.success) return []
+    const { biz_opaque_callback_data: reportId, errors: [error] = [] } = read.data
+    const why = storable(error?.error_data?.details ?? error?.title ?? '', 300) || 'no reason given'
+    return [{ reportId, reason: `WhatsApp did not deliver the message (code ${error?.code ?? 0}): ${why}` }]
+  })
 
 const SILENT = new Set(['reaction', 'system', 'unsupported', 'unknown', 'ephemeral'])
 
