@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { fromWire } from '#platform/ids'
 import { eventually, navigateTo, noBrowser, useSite } from '#test/harness/site'
 
 // Small problems that users met.
@@ -112,6 +113,27 @@ describe.skipIf(noBrowser)('details of the console', () => {
         .waitFor()
       expect(await page.title()).toBe(`${title} · Heddle`)
     }
+  })
+
+  it('a channel whose last message was not delivered shows the reason', async () => {
+    const ada = await site().signUp('Ada')
+    const { page } = ada
+    const { template_id } = await site().call(ada, 'POST', '/api/templates', { name: 'Desk' })
+    const { config_id } = await site().call(ada, 'POST', '/api/gateway/channels', {
+      channel: 'webhook',
+      name: 'Shop',
+      external_id: 'https://shop.example.com/in',
+      template_id,
+      credentials: { signing_secret: 'a secret of the shop' },
+    })
+    await site().service.sql('update gateway_channels set problem = $2 where config_id = $1', [
+      fromWire('chan', config_id),
+      'the address answered with status 410',
+    ])
+    await page.goto('/channels')
+    await page.getByRole('row', { name: 'Shop' }).getByText('Problem', { exact: true }).waitFor()
+    await page.getByRole('link', { name: 'Shop' }).click()
+    await page.getByText('Problem with the last message: the address answered with status 410').waitFor()
   })
 
   it('what is typed into the settings of a channel stays when the channel is switched off', async () => {

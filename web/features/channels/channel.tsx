@@ -71,6 +71,11 @@ function Found({ channel }: { channel: ChannelConfig }) {
           .
         </p>
       )}
+      {channel.problem !== null && (
+        <p role="status" className="mb-6 rounded-lg bg-danger-soft px-4 py-3 break-words text-danger">
+          Problem with the last message: {channel.problem}
+        </p>
+      )}
       <Section title="At the provider" className="max-w-2xl">
         <Steps steps={vendor.after} />
         <div className="mt-4">

@@ -36,7 +36,12 @@ export const ChannelTable = ({
       { header: 'Account', cell: (row) => <span className="text-ink-2">{row.external_id}</span>, secondary: true },
       {
         header: 'State',
-        cell: (row) => <Badge tone={row.enabled ? 'success' : 'neutral'}>{row.enabled ? 'On' : 'Off'}</Badge>,
+        cell: (row) =>
+          row.enabled && row.problem !== null ? (
+            <Badge tone="danger">Problem</Badge>
+          ) : (
+            <Badge tone={row.enabled ? 'success' : 'neutral'}>{row.enabled ? 'On' : 'Off'}</Badge>
+          ),
         width: '6rem',
       },
       { header: 'Changed', cell: (row) => <RelativeTime at={row.updated_at} />, width: '9rem', secondary: true },
