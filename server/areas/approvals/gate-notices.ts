@@ -1,6 +1,7 @@
 import type { Tx } from '#platform/db/pool'
 import { deliverEvent, settleNoticesAbout } from '#platform/events'
 import { toWire } from '#platform/ids'
+import { dueBody } from './due-text.ts'
 import type * as store from './store.ts'
 import { gateIsSatisfiable, type VotingState } from './tally.ts'
 import { readVotingState } from './voting-state.ts'
@@ -13,7 +14,7 @@ export async function notifyVoters(tx: Tx, gate: store.Gate, kind: string, title
     workspaceId: gate.workspace_id,
     kind,
     title,
-    ...(gate.due_at && { body: `Due ${gate.due_at.toISOString()}` }),
+    ...dueBody(gate.due_at),
     data: { request_id: toWire('apr', gate.request_id), execution_id: toWire('exe', gate.execution_id) },
     link: `/approvals/${toWire('apr', gate.request_id)}`,
     to: outstanding.filter(({ kind: voter }) => voter === 'human').map(({ id }) => id),

@@ -15,6 +15,7 @@ import { deliverEvent, settleNoticesAbout } from '#platform/events'
 import type { Context } from '#platform/http/context'
 import type { ListInput } from '#platform/http/list'
 import { toWire } from '#platform/ids'
+import { dueBody } from './due-text.ts'
 import { inWorkspace } from './gate-dependencies.ts'
 import { openedOnce } from './opened-once.ts'
 import { given } from './policy.ts'
@@ -106,6 +107,7 @@ async function notify(tx: Tx, row: Row, kind: string, title: string): Promise<vo
     workspaceId: row.workspace_id,
     kind,
     title: title.length <= MAX_TITLE ? title : `${toStorableText(title, MAX_TITLE - 1)}…`,
+    ...dueBody(row.due_at),
     data: { clarification_id: toWire('clr', row.clarification_id), execution_id: toWire('exe', row.execution_id) },
     link: `/runs/${toWire('exe', row.execution_id)}`,
     to: await store.listAnswerers(tx, row),

@@ -11,6 +11,7 @@ import type { ListInput } from '#platform/http/list'
 import { decodeCursor, isUuid, toPage } from '#platform/http/page'
 import { fromWire, newId, toWire, UNKNOWN_ID } from '#platform/ids'
 import { bindVerbs } from '#platform/verbs'
+import { dueBody } from './due-text.ts'
 import { reasonToExclude } from './excluded.ts'
 import type { Gates } from './gates.ts'
 import { hasVoted, lockGate, notAVoter, requireVote } from './may-vote.ts'
@@ -240,6 +241,7 @@ export async function delegateVote(
     workspaceId: gate.workspace_id,
     kind: 'approval.delegated',
     title: `${ctx.person.name} delegated a vote to you: ${gate.title}`,
+    ...dueBody(gate.due_at),
     data: { request_id: toWire('apr', request_id) },
     link: `/approvals/${toWire('apr', request_id)}`,
     to: [user_id],

@@ -243,8 +243,10 @@ test('a question with few answers has buttons; a gate whose payload is too long 
   let count = sent.length
   const who = [{ kind: 'user', id: here.person.id }]
   const schema = { type: 'string', enum: ['green', 'red'] }
-  const execution = await start({ type: 'clarification', args: { question: 'Which colour?', schema, who } })
+  const args = { question: 'Which colour?', schema, who, due_in_s: 3600 }
+  const execution = await start({ type: 'clarification', args })
   const asked = await sentAfter('telegram', count)
+  expect(asked.text).toMatch(/\n\nDue \w{3} \d+, \d{4}, .+ UTC\n\n/)
   expect(Object.keys(asked.buttons!)).toEqual(['green', 'red'])
   await here.call(ways.telegram.press(asked.buttons!.red!))
   await statusOf(execution, 'succeeded')

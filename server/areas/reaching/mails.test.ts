@@ -46,12 +46,13 @@ const gate = (people: TestPerson[], more: Record<string, unknown> = {}) => ({
     policy: { approvers: people.map(({ id }) => ({ kind: 'user', id })), quorum: 'any', ...more },
   },
 })
-const question = (people: TestPerson[]) => ({
+const question = (people: TestPerson[], more: Record<string, unknown> = {}) => ({
   type: 'clarification',
   args: {
     question: 'Which colour?',
     schema: { type: 'string', enum: ['green', 'red'] },
     who: people.map(({ id }) => ({ kind: 'user', id })),
+    ...more,
   },
 })
 
@@ -348,6 +349,18 @@ describe('preferences', () => {
     const before = mailbox.to(ada.email).length
     expect((await link.askForCode()).status).toBe(202)
     expect((await mailTo(ada, before + 1)).subject).toMatch(/^\d{6} ist Ihr Code$/)
+  })
+
+  test.each([
+    ['a gate', (people: TestPerson[]) => gate(people, { due_in_s: 3600 })],
+    ['a question', (people: TestPerson[]) => question(people, { due_in_s: 3600 })],
+  ])('set the language of the due time in a mail about %s', async (_, asking) => {
+    const [ada, bob] = [await colleague('Ada'), await colleague('Bob')]
+    await ada.call('PUT', '/api/notifications/preferences', { body: { preferences: [], language: 'de' } })
+    await start(asking([ada, bob]))
+    const lineIn = ({ text }: ReceivedMail) => text.replaceAll('\u202f', ' ').split('\n\n')[1]
+    expect(lineIn(await mailTo(ada))).toMatch(/^Fällig \d\d\.\d\d\.\d{4}, \d\d:\d\d UTC$/)
+    expect(lineIn(await mailTo(bob))).toMatch(/^Due \w{3} \d+, \d{4}, \d+:\d\d [AP]M UTC$/)
   })
 
   test('refuse unknown kinds and repeated kinds without changing anything', async () => {
