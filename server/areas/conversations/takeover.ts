@@ -10,9 +10,9 @@ import { messagesOfRequest, type NewMessage, saveTurn } from './message-store.ts
 import { joined } from './notices.ts'
 import { readThreadContext, type ThreadContext } from './offer-store.ts'
 import { type PendingTurn, pendingChangesOf } from './pending-turn.ts'
-import { askedNow } from './state.ts'
+import { askedNow, type State } from './state.ts'
 import { type LockedThread, lockThread, noteRead, setTakenOver } from './thread-store.ts'
-import type { Message, SpeakUp, TakeOver } from './types.ts'
+import type { HandBack, Message, SpeakUp, TakeOver } from './types.ts'
 import type { Updates } from './updates.ts'
 
 // A colleague takes over a conversation with a visitor. Their messages are sent like the messages of the assistant, and
@@ -87,14 +87,14 @@ export function makeTakeover({
     },
 
     /**
-     * Hands the conversation back to the assistant, which asks again for what was open. Does nothing if no colleague
-     * has taken over.
+     * Hands the conversation back to the assistant, which asks again for what was open, unless the colleague closes the
+     * conversation. Does nothing if no colleague has taken over.
      */
-    async handBack(tx: Tx, place: Omit<TakeOver, 'person'>): Promise<void> {
+    async handBack(tx: Tx, { closes = false, ...place }: HandBack): Promise<void> {
       const { thread, around } = await hold(tx, place)
       if (thread.taken_over_by === null) return
       thread.taken_over_by = null
-      thread.state = { ...thread.state, awaiting: false }
+      thread.state = { ...thread.state, awaiting: false, ...(closes && withoutRequests(thread.state)) }
       await updates.dropClosed(tx, thread)
       const pending = pendingChangesOf(thread, around.form)
       pending.messages.push(aside(phrasesFor(thread.state).handedBack))
@@ -105,6 +105,15 @@ export function makeTakeover({
     },
   }
 }
+
+/**
+ * The colleague has dealt with the matter. The next message starts something new: it is no answer to a question and no
+ * input of a workflow.
+ */
+const withoutRequests = ({ questions }: State): Pick<State, 'gathering' | 'questions'> => ({
+  gathering: null,
+  questions: questions.map((question) => ({ ...question, aside: true })),
+})
 
 /** Returns the next input to ask for, if no question is open. */
 function neededNow({ state }: LockedThread, { offers }: ThreadContext): string[] {

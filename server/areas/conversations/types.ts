@@ -133,6 +133,8 @@ export type Posted = { thread: Thread; message: Message }
 
 /** A colleague takes part in a conversation with a visitor. */
 export type TakeOver = { workspaceId: string; threadId: string; person: { user_id: string; name: string } }
+/** `closes` is true if the colleague closes the conversation with it. */
+export type HandBack = Omit<TakeOver, 'person'> & { closes?: boolean }
 export type SpeakUp = TakeOver & { text: string; requestKey?: Buffer }
 
 /** The functions for other areas, which have already checked the caller's rights. */
@@ -176,7 +178,7 @@ export type Conversations = {
    * visitor.
    */
   takeOver(tx: Tx, taking: TakeOver): Promise<void>
-  handBack(tx: Tx, place: Omit<TakeOver, 'person'>): Promise<void>
+  handBack(tx: Tx, place: HandBack): Promise<void>
   /** Sends a colleague's message. It takes over the conversation if no colleague has. */
   speakUp(tx: Tx, message: SpeakUp): Promise<Message>
   /**

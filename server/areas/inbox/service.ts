@@ -39,7 +39,7 @@ export const makeInbox = ({ conversations }: { conversations: Pick<Conversations
     if (assignee_id !== undefined && assignee_id !== (before.assignee?.user_id ?? null))
       await assign(ctx, before, assignee_id)
     if (state === 'closed' && before.taken_over_by !== null)
-      await conversations.handBack(ctx.tx, { workspaceId: workspace_id, threadId: thread_id })
+      await conversations.handBack(ctx.tx, { workspaceId: workspace_id, threadId: thread_id, closes: true })
     hintChange(ctx.tx, workspace_id)
     if (state !== undefined) await store.setClosed(ctx.tx, workspace_id, thread_id, state === 'closed')
     return getConversation(ctx, { thread_id })

@@ -184,6 +184,35 @@ describe('a colleague who takes over', () => {
   })
 })
 
+describe('closing a conversation that a colleague has taken over', () => {
+  const close = (thread: string) => maker.call('PATCH', `/api/conversations/${thread}`, { body: { state: 'closed' } })
+  const BACK = 'The assistant answers again.'
+
+  test('asks nothing again: a question is set aside until the visitor returns to it', async () => {
+    const talk = await begin()
+    const { execution_id } = (await talk.visitor.chat('Paint it', talk.thread)).body
+    await talk.visitor.call('GET', `/execution/${execution_id}/status`)
+    await expect.poll(() => textsOf(talk)).toContainEqual(expect.stringContaining('Which colour?'))
+    await say(maker, talk, 'I paint it myself')
+    expect((await close(talk.thread)).body).toMatchObject({ state: 'closed', taken_over_by: null })
+    expect((await textsOf(talk)).slice(-2)).toEqual(['I paint it myself', BACK])
+    // The next message is not an answer.
+    expect((await talk.visitor.chat('red', talk.thread)).body.messages[0].text).not.toContain('Which colour?')
+    expect((await talk.visitor.chat('continue', talk.thread)).body.messages[0].text).toContain('Which colour?')
+    await talk.visitor.chat('green', talk.thread)
+    await talk.visitor.ended(execution_id)
+  })
+
+  test('drops the inputs that the assistant was collecting', async () => {
+    const talk = await begin('I would like a refund for order 12')
+    await say(maker, talk, 'Refunded')
+    await close(talk.thread)
+    expect((await textsOf(talk)).slice(-2)).toEqual(['Refunded', BACK])
+    expect((await read(talk)).form).toBeUndefined()
+    expect((await talk.visitor.chat('it was late', talk.thread)).body.execution_id ?? null).toBeNull()
+  })
+})
+
 describe('taking over', () => {
   test('is allowed only for people who are responsible for the conversation', async () => {
     const { thread } = await begin()
