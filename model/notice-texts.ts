@@ -67,7 +67,6 @@ export const noticeTexts = [
   'Too many events are waiting. The receiver accepts them too slowly.',
   'Invoice {0} was paid',
   'Invoice {0} could not be paid',
-  '{0} could not be charged. Add another card, or make another one the default.',
   'The subscription to {0} has ended',
   'The subscription to {0} is past due',
   'The subscription to {0} will end with its period',
@@ -109,7 +108,7 @@ const exclusionTexts = [
   '{0} and also {1}',
 ]
 
-/** Notices whose values can also be phrases of the service: a role, a period, a preceding sentence. */
+/** Notices whose values can also be phrases of the service: a role, a period, an amount, a preceding sentence. */
 export const composedTexts = [
   '{0} gave you the role {1}.',
   'Your role is now {0}',
@@ -120,6 +119,8 @@ export const composedTexts = [
   'The budget of {0} is spent',
   '80 % of the budget of {0} is spent',
   '{0} of {1} this {2}.',
+  'Amount: {0}',
+  '{0} could not be charged. Add another card, or make another one the default.',
   '{0} No model is called until the next period starts or the budget is raised.',
   '{0} It is started by {1}. Check them.',
   '{0}: {1} The limit is {2}.',

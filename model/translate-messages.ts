@@ -39,12 +39,13 @@ export const withValues = (text: string, values: readonly unknown[]): string =>
 
 /**
  * Translates notices, and `others`, whose last value can also be a message. `shown` maps a text to its key in the
- * catalogue.
+ * catalogue. `formatAmount` formats a value that is an amount of money, and returns any other text unchanged.
  */
 export function makeMessageTranslator(
   translate: Translate,
-  others: readonly string[] = [],
-  shown: (text: string) => string = (text) => text,
+  others: readonly string[],
+  shown: (text: string) => string,
+  formatAmount: (text: string) => string,
 ): (text: string) => string {
   let known: { whole: Known[]; phrases: Known[] } | undefined
   const say = (text: string, depth: number, among: 'whole' | 'phrases'): string => {
@@ -63,7 +64,7 @@ export function makeMessageTranslator(
       if (goesOn && depth < MAX_DEPTH) values.push(say(values.pop()!, depth + 1, 'whole'))
       return translate(said, values)
     }
-    return text
+    return among === 'phrases' ? formatAmount(text) : text
   }
   return (text) => (text.length > MAX_LENGTH ? text : say(text, 0, 'whole'))
 }

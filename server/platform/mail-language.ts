@@ -1,4 +1,5 @@
 import type { MailText } from '#model/mail-texts'
+import { makeMoneyFormatter } from '#model/money-text'
 import { inConsoleWords, makeMessageTranslator, withValues } from '#model/translate-messages'
 import catalogues from './mail-words.generated.json' with { type: 'json' }
 
@@ -27,7 +28,8 @@ function wordsIn(language: string): MailWords {
     typeof value === 'string' && TIMESTAMP.test(value) ? `${times.format(new Date(value))} UTC` : value
   const translate = (text: string, values: readonly unknown[] = []): string =>
     withValues(words?.[text] ?? text, values.map(shown))
-  return { language, say: translate, notice: makeMessageTranslator(translate, [], inConsoleWords) }
+  const notice = makeMessageTranslator(translate, [], inConsoleWords, makeMoneyFormatter(language))
+  return { language, say: translate, notice }
 }
 
 const byLanguage = new Map(mailLanguages.map((language) => [language, wordsIn(language)]))

@@ -7,9 +7,9 @@ import { checkTexts, expressionTexts, problemTexts, runTexts, stepTexts } from '
 
 const put = (text: string, values: readonly unknown[] = []): string =>
   text.replaceAll(/\{(\d)\}/g, (_, at: string) => String(values[Number(at)]))
-const english = makeConsoleTranslator(put)
+const english = makeConsoleTranslator(put, 'en')
 const de = JSON.parse(readFileSync(join(import.meta.dirname, 'de.json'), 'utf8')) as Record<string, string>
-const german = makeConsoleTranslator((text, values) => put(de[text] ?? text, values))
+const german = makeConsoleTranslator((text, values) => put(de[text] ?? text, values), 'de')
 
 describe('a message of the service', () => {
   test('uses the word run, not execution', () => {
@@ -42,11 +42,21 @@ describe('a message of the service', () => {
     ['The subscription to Team is on trial', 'Das Abonnement von Team ist in der Probezeit'],
     ['The subscription to Team is past due', 'Das Abonnement von Team ist überfällig'],
     ['80 % of the budget of the workflow "Pay" is spent', /Budgets aufgebraucht: der Workflow "Pay"$/],
-    ['$16.00 of $20.00 this month.', '$16.00 von $20.00 pro Monat.'],
+    ['$16.00 of $20.00 this month.', '16,00\u00a0$ von 20,00\u00a0$ pro Monat.'],
     [
       '$20.00 of $20.00 this day. No model is called until the next period starts or the budget is raised.',
-      /^\$20.00 von \$20.00 pro Tag\. Bis der nächste Zeitraum beginnt/,
+      /^20,00\u00a0\$ von 20,00\u00a0\$ pro Tag\. Bis der nächste Zeitraum beginnt/,
     ],
+    [
+      'The budget of the workspace is $1234.50 a month, and $0.004 are spent. No model is called until the next period starts or the budget is raised.',
+      /^Das Budget \(der Arbeitsbereich\) ist 1\.234,50\u00a0\$ pro Monat, und 0,004\u00a0\$ sind ausgegeben\./,
+    ],
+    ['Amount: €1,234.50', 'Betrag: 1.234,50\u00a0€'],
+    [
+      'CHF\u00a020.00 could not be charged. Add another card, or make another one the default.',
+      /^20,00\u00a0CHF konnten/,
+    ],
+    ['Your vote is needed: $5.00', 'Ihre Stimme wird gebraucht: $5.00'],
     [
       '"Pay": 40 % of 10 runs failed within 15 min. The limit is 20 %.',
       '"Pay": 40 % von 10 Läufen sind innerhalb von 15 min fehlgeschlagen. Die Grenze ist 20 %.',

@@ -1,13 +1,14 @@
+import { makeMoneyFormatter } from '#model/money-text'
 import { inConsoleWords, makeMessageTranslator as makeSaying, type Translate } from '#model/translate-messages'
-import { t } from './language.ts'
+import { language, t } from './language.ts'
 import { checkTexts, expressionTexts, libraryTexts, problemTexts, runTexts, stepTexts } from './service-texts.ts'
 
 // The messages of the service, in the words and the language of the console.
 
 const texts = [...problemTexts, ...runTexts, ...stepTexts, ...checkTexts, ...expressionTexts, ...libraryTexts]
 
-export function makeConsoleTranslator(translate: Translate): (text: string) => string {
-  const say = makeSaying(translate, texts, inConsoleWords)
+export function makeConsoleTranslator(translate: Translate, language: string): (text: string) => string {
+  const say = makeSaying(translate, texts, inConsoleWords, makeMoneyFormatter(language))
   return (text) => {
     const at = / \(at character (\d+)\)/.exec(text)
     const meant = /; did you mean "([^"]+)"\?$/.exec(text)
@@ -21,7 +22,7 @@ export function makeConsoleTranslator(translate: Translate): (text: string) => s
 }
 
 /** Translates a message of the service; any other text is unchanged. */
-export const translateMessage = makeConsoleTranslator(t)
+export const translateMessage = makeConsoleTranslator(t, language)
 
 type Notice = { kind: string; title: string; body: string | null }
 

@@ -150,6 +150,8 @@ describe.each(['builtin', 'stripe'] as const)('payments with %s', (provider) => 
       { status: 'paid', amount_due: 3000, amount_paid: 3000, currency: 'eur', url: expect.stringContaining('http') },
     ])
     expect((await eventsOf(billing.service, owner)).sort()).toEqual(['invoice.paid', 'subscription.changed'])
+    const notices = (await owner.call('GET', '/api/notifications')).body.items as { kind: string; body: string }[]
+    expect(notices.find(({ kind }) => kind === 'invoice.paid')?.body).toBe('Amount: €30.00')
   })
 
   test('a wrong id, a random and a malformed plan id get the same refusal', async () => {

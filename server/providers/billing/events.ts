@@ -24,7 +24,7 @@ export async function notifyInvoicePaid(tx: Tx, workspaceId: string, invoice: In
     workspaceId,
     kind: 'invoice.paid',
     title: `Invoice ${invoice.number ?? ''} was paid`,
-    body: formatMoney(invoice.amount_due, invoice.currency),
+    body: `Amount: ${formatMoney(invoice.amount_due, invoice.currency)}`,
     data: factsOf(invoice),
     link: LINK,
     to: await ownersOf(tx, workspaceId),
