@@ -7,7 +7,7 @@ import { newId, toWire } from '#platform/ids'
 import { reasonToExclude, withKeyHolders } from './excluded.ts'
 import { type GateDependencies, inWorkspace } from './gate-dependencies.ts'
 import { payloadSha256 } from './gate-editing.ts'
-import { NO_LONGER_ASKED, notifyVoters, reportIfStuck, settleNotices } from './gate-notices.ts'
+import { NO_LONGER_ASKED, notifyVoters, reportIfStuck, settleNotices, voteNeeded } from './gate-notices.ts'
 import { outcomeOf } from './gate-resolving.ts'
 import { openedOnce } from './opened-once.ts'
 import { given, readPolicy, toRows } from './policy.ts'
@@ -82,7 +82,7 @@ export async function openGate(deps: GateDependencies, wait: WaitRequest): Promi
       })
       await addApprovers(tx, inserted, policy.approvers)
       const gate = await escalateIfExcluded(tx, inserted)
-      await notifyVoters(tx, gate, 'approval.requested', `Your vote is needed: ${gate.title}`)
+      await notifyVoters(tx, gate, 'approval.requested', voteNeeded(gate))
       await reportIfStuck(tx, await readVotingState(tx, gate))
       await deps.onOpened?.(tx, gate)
       return opened(gate)

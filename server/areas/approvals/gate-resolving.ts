@@ -2,7 +2,14 @@ import type { Settled } from '#engine/ports'
 import type { Tx } from '#platform/db/pool'
 import { toWire } from '#platform/ids'
 import { type GateDependencies, inWorkspace } from './gate-dependencies.ts'
-import { isToReport, NO_LONGER_ASKED, reportIfStuck, settleNotices } from './gate-notices.ts'
+import {
+  isToReport,
+  lateVoters,
+  NO_LONGER_ASKED,
+  notifyLateVoters,
+  reportIfStuck,
+  settleNotices,
+} from './gate-notices.ts'
 import { outcomeInWords } from './outcome-words.ts'
 import * as store from './store.ts'
 import { decideGate, type VotingState } from './tally.ts'
@@ -108,11 +115,12 @@ export async function cancelOpen(tx: Tx, workspaceId: string, executionId: strin
   await settleNotices(tx, workspaceId, ids, NO_LONGER_ASKED)
 }
 
-const isToChange = (standing: VotingState): boolean => decideGate(standing) === 'approved' || isToReport(standing)
+const isToChange = (standing: VotingState): boolean =>
+  decideGate(standing) === 'approved' || isToReport(standing) || lateVoters(standing).length > 0
 
 /**
- * After a person has left: opens gates that waited only for that person's vote, and reports gates that no remaining
- * person can open. Looks for them in small batches, so that no vote waits for the whole workspace, and changes each in
+ * After a person has left or joined: opens gates that waited only for the vote of a person who left, notifies new
+ * voters, and reports gates that no remaining person can open. Looks for them in small batches, so that no vote waits for the whole workspace, and changes each in
  * a transaction of its own, which locks no feed before the execution of another gate. Gates that are locked by a vote
  * are left for the next check, and the recheck request stays until every gate has been checked.
  */
@@ -146,7 +154,10 @@ export async function recheckWorkspace(deps: GateDependencies, workspaceId: stri
         }
         const standing = await readVotingState(tx, gate)
         if (decideGate(standing) === 'approved') await resolve(deps, tx, gate, 'approved', 'approved')
-        else await reportIfStuck(tx, standing)
+        else {
+          await notifyLateVoters(tx, standing)
+          await reportIfStuck(tx, standing)
+        }
       })
     if (batch.ids.length < RECHECKED_AT_ONCE) break
     after = batch.ids.at(-1)!

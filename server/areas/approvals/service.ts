@@ -232,6 +232,7 @@ export async function delegateVote(
   const reason = reasonToExclude(gate, user_id)
   if (reason !== null) throw invalid([{ path: '/user_id', message: `${reason} and may not approve it` }])
   await store.moveVote(ctx.tx, gate, me, user_id)
+  if (gate.notified) store.sendNotified(ctx.tx, gate, [...gate.notified.filter((id) => id !== me), user_id])
   await recordAudit(ctx, ctx.tx, {
     action: 'approval.delegated',
     subject: toWire('apr', request_id),

@@ -26,6 +26,8 @@ export type Gate = {
   started_by: string | null
   /** The people and things that led to the execution; null if an older release opened the gate. */
   initiators: GateInitiator[] | null
+  /** The voters who were notified of the gate or had voted by then; null if an older release opened it. */
+  notified: string[] | null
   escalated: boolean
   reminded: boolean
   unsatisfiable: boolean
@@ -45,7 +47,7 @@ export type Gate = {
 }
 
 export const columns = `workspace_id, request_id, execution_id, workflow_id, version_id, node_path, node_id, title, payload, payload_sha256, policy, status,
-  outcome, started_by, initiators, escalated, reminded, unsatisfiable, due_at, opened_at, resolved_at, editable is not null as is_editable, asked_sha256,
+  outcome, started_by, initiators, notified, escalated, reminded, unsatisfiable, due_at, opened_at, resolved_at, editable is not null as is_editable, asked_sha256,
   edited_by, edited_by_name, edit_comment, edits, replaces, replaced_by`
 
 export const findGate = (tx: Tx, workspaceId: string, requestId: string): Promise<Gate | undefined> =>
@@ -69,11 +71,11 @@ export const lockGate = (tx: Tx, workspaceId: string, requestId: string): Promis
 
 const OPENING = `hashtextextended('gates ' || $1, 0)`
 
-/** Takes a shared lock until the end of the transaction. A recheck after a departure waits for it. */
+/** Takes a shared lock until the end of the transaction. A recheck waits for it. */
 export const beginOpening = (tx: Tx, workspaceId: string): Promise<unknown> =>
   tx.rows(`select pg_advisory_xact_lock_shared(${OPENING})`, [workspaceId])
 
-/** Waits for the gates that are being opened. Gates that are opened later already see who has left. */
+/** Waits for the gates that are being opened. Gates that are opened later already see who has left or joined. */
 export const awaitOpenings = (tx: Tx, workspaceId: string): Promise<unknown> =>
   tx.rows(`select pg_advisory_xact_lock(${OPENING})`, [workspaceId])
 
@@ -237,6 +239,18 @@ export async function moveVote(tx: Tx, gate: Gate, from: string, to: string): Pr
     [...at, from, to],
   )
 }
+
+/** Records the voters who were notified of the gate or have voted already. */
+export const sendNotified = (
+  tx: Tx,
+  { workspace_id, request_id }: Pick<Gate, 'workspace_id' | 'request_id'>,
+  people: string[],
+): void =>
+  tx.send('update approval_requests set notified = $3 where workspace_id = $1 and request_id = $2', [
+    workspace_id,
+    request_id,
+    people,
+  ])
 
 /** Returns the time of the transaction, at which `closeGate` closes a gate. */
 export const transactionTime = async (tx: Tx): Promise<Date> => (await tx.row<{ now: Date }>('select now()')).now

@@ -141,6 +141,25 @@ describe('a gate by mail', () => {
     ])
   })
 
+  test('is mailed also to a person who joins the team after it was opened', async () => {
+    const [ada, bob] = [await colleague('Ada'), await colleague('Bob')]
+    const { body: team } = await world.owner.call('POST', '/api/teams', { body: { name: 'Finance' } })
+    const add = ({ id }: TestPerson) =>
+      world.owner.call('POST', `/api/teams/${team.team_id}/add_users`, { body: { user_ids: [id] } })
+    await add(ada)
+    const execution = await start(gate([], { approvers: [{ kind: 'team', id: team.team_id }] }))
+    const first = await mailTo(ada)
+    await add(bob)
+    const late = await mailTo(bob)
+    expect(late.subject).toBe(first.subject)
+    const link = opened(linkIn(late))
+    const { payload_sha256 } = await link.read()
+    const code = await codeFor(bob, link.askForCode)
+    expect((await link.answer({ decision: 'approve', payload_sha256, code })).status).toBe(200)
+    expect((await ended(execution)).status).toBe('succeeded')
+    expect(mailbox.to(ada.email)).toHaveLength(1)
+  })
+
   test('is not decided by reading the link, and a link cannot vote twice', async () => {
     const [ada, bob] = [await colleague('Ada'), await colleague('Bob')]
     await start(gate([ada, bob], { quorum: 'all' }))
