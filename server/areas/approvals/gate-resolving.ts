@@ -120,9 +120,10 @@ const isToChange = (standing: VotingState): boolean =>
 
 /**
  * After a person has left or joined: opens gates that waited only for the vote of a person who left, notifies new
- * voters, and reports gates that no remaining person can open. Looks for them in small batches, so that no vote waits for the whole workspace, and changes each in
- * a transaction of its own, which locks no feed before the execution of another gate. Gates that are locked by a vote
- * are left for the next check, and the recheck request stays until every gate has been checked.
+ * voters, and reports gates that no remaining person can open. Looks for them in small batches, so that no vote waits
+ * for the whole workspace, and changes each in a transaction of its own, which locks no feed before the execution of
+ * another gate. Gates that are locked by a vote are left for the next check, and the recheck request stays until every
+ * gate has been checked.
  */
 export async function recheckWorkspace(deps: GateDependencies, workspaceId: string): Promise<void> {
   const asked = await deps.db.tenant(inWorkspace(workspaceId), async (tx) => {
