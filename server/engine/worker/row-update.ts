@@ -62,17 +62,12 @@ const finishing = ({ top, owned, cancel, seen }: Self, work: Work): RowUpdate =>
 
 const parking = (self: Self, work: Work): RowUpdate | undefined => {
   const { top, seen } = self
-  if (
-    self.inFlight > 0 ||
-    work.commands.length > 0 ||
-    self.mailbox.length > 0 ||
-    self.cancel ||
-    self.reading ||
-    self.held.length > 0
-  )
+  if (self.inFlight > 0 || work.commands.length > 0 || self.mailbox.length > 0 || self.cancel || self.reading)
     return undefined
   const due = dueAt(self)
+  // The next worker reads held messages again, and opens their gates and questions.
   if (self.releasing) return { status: 'queued', seen, snapshot: top.state }
+  if (self.held.length > 0) return undefined
   if (due !== null && due - work.at < HOLD_TIMER) return undefined
   const waits = shortenWaits(allWaits(self))
   // A wait shorter than HOLD_TIMER is a timer in memory. An execution without any wait does not park.
