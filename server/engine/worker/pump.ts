@@ -106,8 +106,9 @@ const conclude = (self: Self, work: Work, seenBefore: number): void => {
     for (const done of work.done) done(true)
     executeCommands(self, work.commands)
     setTimer(self)
-    // Processes what arrived in the mailbox while slices were computed.
-    if (self.mailbox.length > 0) self.schedule()
+    // Processes what arrived in the mailbox while slices were computed. An execution that was released in the meantime
+    // did not execute its commands, so it can leave now.
+    if (self.mailbox.length > 0 || (self.releasing && work.commands.length > 0)) self.schedule()
   }
 }
 

@@ -19,9 +19,12 @@ const SNAPSHOT_EVERY = 1000
 /** Returns the time of the timeout of the whole execution. It does not apply to `finally` nodes. */
 export const deadlineOf = ({ owned, top }: Self): number | null => (top.state.ending ? null : owned.deadline)
 
-/** Returns the next time at which a node of the frame must be looked at. */
-export const nextDueIn = ({ effects }: Self, { prefix, state }: Frame): number | null =>
-  nextDue(state, (id) => effects.has(settlingOf(prefix + id)))
+/**
+ * Returns the next time at which a node of the frame must be looked at. While the execution is being released, gates
+ * and questions that are due are left to the next worker.
+ */
+export const nextDueIn = ({ effects, releasing }: Self, { prefix, state }: Frame): number | null =>
+  nextDue(state, (id) => releasing || effects.has(settlingOf(prefix + id)))
 
 export const dueAt = (self: Self): number | null => {
   let due = deadlineOf(self) ?? Number.POSITIVE_INFINITY
