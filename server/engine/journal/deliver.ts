@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
 import { isConnectionLost } from '#platform/db/unavailable'
 import type { Logger } from '#platform/log'
@@ -23,6 +24,8 @@ export type Delivery = {
   eventWorkspaces: EventWorkspaces
   paced: Paced
   weeks: WeekOpener
+  /** Aborted when the journal is being closed. */
+  end: AbortSignal
   /** Called when events were added to the outbox. */
   onLeft?(): void
   /** Called when the database has no disk space. The starts of this batch are refused with this error. */
@@ -32,7 +35,15 @@ export type Delivery = {
 
 type Answer = { alive: number; generation: number; moved: string[]; started: string[] }
 
-export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+/**
+ * How often a journal that is being closed sends a batch. A conflict is over by then, but a disk may stay full for
+ * hours. Nobody waits for these appends: their executions have left this worker, and the next one continues them.
+ */
+const TRIES_WHEN_CLOSING = 3
+
+/** Waits, but no longer than until `end`. */
+export const pause = (ms: number, end: AbortSignal): Promise<void> =>
+  delay(ms, undefined, { signal: end }).catch(() => {})
 
 /**
  * Refuses only starts. Appends of running executions must be recorded, however long it takes; a start can be refused.
@@ -66,7 +77,8 @@ export async function deliver(delivery: Delivery, client: pg.PoolClient, batch: 
       if (tries === 0) log.warn({ err: error }, 'a batch of journal entries was not accepted and is sent again')
       const kept = isFull(error) ? withoutStarts(delivery, batch, error) : batch
       if (kept.length === 0) return
-      await pause(Math.min(1000, 5 * 2 ** tries))
+      if (delivery.end.aborted && tries + 1 >= TRIES_WHEN_CLOSING) return giveUp(kept, error)
+      await pause(Math.min(1000, 5 * 2 ** tries), delivery.end)
       return deliver(delivery, client, kept, tries + 1)
     }
     if (batch.length === 1) {
@@ -107,6 +119,11 @@ function withoutStarts(delivery: Delivery, batch: Waiting[], cause: unknown): Wa
   const error = new Full('the disk of the database is full', { cause })
   delivery.onFull(error)
   return refuseStarts(batch, error)
+}
+
+function giveUp(batch: Waiting[], cause: unknown): void {
+  const error = new Fenced('the journal is closed', { cause })
+  for (const { reject } of batch) reject(error)
 }
 
 function settle(paced: Paced, batch: Waiting[], answer: Answer): void {

@@ -1,4 +1,7 @@
-/** The worker was declared dead. Nothing was written, and nothing will be. */
+/**
+ * The worker was declared dead, or its journal was closed while nothing could be written. Nothing was written, and
+ * nothing will be.
+ */
 export class Fenced extends Error {}
 /** The connection broke during the statement. It is unknown whether the statement was written. */
 export class Unknown extends Error {}

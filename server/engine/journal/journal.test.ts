@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { pino } from 'pino'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 import type { JsonObject } from '#model/definition'
 import { type Database, openDatabase } from '#platform/db/pool'
 import { newId } from '#platform/ids'
@@ -563,4 +563,52 @@ test('a journal that is closed answers all executions whose events are written',
   answerAll()
   await own.close()
   expect(answers).toEqual(Array(40).fill({ moved: false, started: false }))
+})
+
+/** Lets the first `times` statements that write events fail with this code. */
+async function failEvents(code: string, times: number): Promise<void> {
+  await superuser.query('create sequence failures')
+  await superuser.query('grant usage on sequence failures to public')
+  await superuser.query(`create function fail_events() returns trigger language plpgsql as $$ begin
+    if nextval('failures') <= ${times} then raise exception 'not now' using errcode = '${code}'; end if;
+    return null; end $$`)
+  await superuser.query(
+    'create trigger fail_events before insert on events for each statement execute function fail_events()',
+  )
+  onTestFinished(async () => {
+    await superuser.query('drop trigger fail_events on events')
+    await superuser.query('drop function fail_events')
+    await superuser.query('drop sequence failures')
+  })
+}
+
+/** A journal that is closed as soon as a batch is not accepted. */
+function closedWhenNotAccepted() {
+  const { promise: closed, resolve } = Promise.withResolvers<void>()
+  const warn = (): void => void own.close().then(resolve)
+  const own = makeJournal({ pool: db.enginePool, workerId, log: Object.assign(pino({ level: 'fatal' }), { warn }) })
+  return { own, closed }
+}
+
+test('a journal that is closed while the disk is full does not wait for room, and writes nothing later', async () => {
+  const begun = start()
+  await journal.append(begun)
+  const { own, closed } = closedWhenNotAccepted()
+  await failEvents('53100', 1_000)
+  const appending = expect(own.append(next(begun))).rejects.toBeInstanceOf(Fenced)
+  await closed
+  await appending
+  await expect(own.append(next(begun))).rejects.toBeInstanceOf(Unknown)
+  expect(await eventsOf(begun.executionId)).toBe(1)
+})
+
+test('a journal that is closed after a conflict writes what it had begun to write', async () => {
+  const begun = start()
+  await journal.append(begun)
+  const { own, closed } = closedWhenNotAccepted()
+  await failEvents('40001', 1)
+  const appending = own.append(next(begun))
+  await closed
+  expect(await appending).toEqual({ moved: false, started: false })
+  expect(await eventsOf(begun.executionId)).toBe(2)
 })

@@ -44,7 +44,8 @@ export const makeJournal = (deps: {
   let free = LANES
   let scheduled = false
   let closed: Error | undefined
-  let closing = false
+  const closing = new AbortController()
+  const { signal: end } = closing
   let idle: (() => void) | undefined
   let full: { error: Full; until: number } | undefined
   const clients: pg.PoolClient[] = []
@@ -56,6 +57,7 @@ export const makeJournal = (deps: {
     eventWorkspaces,
     paced,
     weeks: makeWeekOpener(deps),
+    end,
     // Starts are refused immediately for FULL_FOR. Then the next start is tried.
     onFull(error) {
       full = { error, until: performance.now() + FULL_FOR }
@@ -86,7 +88,7 @@ export const makeJournal = (deps: {
 
   /** Returns undefined if the journal is closed. Nothing is sent without a connection, so no outcome is unknown. */
   const connect = async (): Promise<pg.PoolClient | undefined> => {
-    for (let wait = CONNECT_AGAIN.first; !closing && !closed; wait = Math.min(CONNECT_AGAIN.longest, wait * 2)) {
+    for (let wait = CONNECT_AGAIN.first; !end.aborted && !closed; wait = Math.min(CONNECT_AGAIN.longest, wait * 2)) {
       try {
         const client = await pool.connect()
         client.on('error', onBroken)
@@ -96,7 +98,7 @@ export const makeJournal = (deps: {
         log.warn({ err: error, waiting: queue.length }, 'the journal has no connection; it tries again')
         if (sentAt.size === 0)
           queue = refuseStarts(queue, new Unsent('no connection to the database', { cause: error }))
-        await pause(wait)
+        await pause(wait, end)
       }
     }
     return undefined
@@ -170,7 +172,7 @@ export const makeJournal = (deps: {
     waiting: () => queue.length,
     stalledFor: () => sinceOldest(sentAt.values()),
     close: async () => {
-      closing = true
+      closing.abort()
       while (free < LANES) await new Promise<void>((resolve) => (idle = resolve))
       paced.flush()
       closed ??= new Unknown('the journal is closed')
