@@ -1,7 +1,7 @@
 import type { Settled } from '#engine/ports'
 import type { Tx } from '#platform/db/pool'
 import { toWire } from '#platform/ids'
-import { type GateDependencies, inWorkspace } from './gate-dependencies.ts'
+import type { GateDependencies } from './gate-dependencies.ts'
 import {
   isToReport,
   lateVoters,
@@ -11,6 +11,7 @@ import {
   settleNotices,
 } from './gate-notices.ts'
 import { outcomeInWords } from './outcome-words.ts'
+import type { Rechecked } from './recheck.ts'
 import * as store from './store.ts'
 import { decideGate, type VotingState } from './tally.ts'
 import { voteJson } from './view.ts'
@@ -20,8 +21,6 @@ import * as voting from './voting-store.ts'
 // Votes, the due time or the end of the execution close a gate. The engine is notified in the same transaction, before
 // the gate is closed. Notices come last: they lock the feeds of people, for which transactions about all other
 // executions wait.
-
-const RECHECKED_AT_ONCE = 50
 
 const nothing = async (): Promise<void> => {}
 
@@ -120,54 +119,29 @@ const isToChange = (standing: VotingState): boolean =>
 
 /**
  * After a person has left or joined: opens gates that waited only for the vote of a person who left, notifies new
- * voters, and reports gates that no remaining person can open. Looks for them in small batches, so that no vote waits
- * for the whole workspace, and changes each in a transaction of its own, which locks no feed before the execution of
- * another gate. Gates that are locked by a vote are left for the next check, and the recheck request stays until every
- * gate has been checked.
+ * voters, and reports gates that no remaining person can open.
  */
-export async function recheckWorkspace(deps: GateDependencies, workspaceId: string): Promise<void> {
-  const asked = await deps.db.tenant(inWorkspace(workspaceId), async (tx) => {
-    const rows = await tx.rows<{ recheck_id: number }>('select recheck_id from gate_rechecks where workspace_id = $1', [
-      workspaceId,
-    ])
-    // A gate that is being opened may still count on the people who left, and is not visible before its transaction
-    // ends.
-    await store.awaitOpenings(tx, workspaceId)
-    return rows
-  })
-  let lockedByOthers = false
-  for (let after: string | null = null; ; ) {
-    const batch = await deps.db.tenant(inWorkspace(workspaceId), async (tx) => {
-      const ids = await store.listOpenGateIds(tx, workspaceId, after, RECHECKED_AT_ONCE)
-      // A vote that has not been committed may not know yet that the person has left: its gate is locked.
-      const locked = await store.lockFreeGates(tx, workspaceId, ids)
-      const changing = (await readVotingStates(tx, locked)).filter(isToChange)
-      return { ids, locked: locked.length, changing: changing.map(({ gate }) => gate.request_id) }
-    })
-    // A gate that was closed in the meantime also counts as locked. The next check will not find it.
-    if (batch.locked < batch.ids.length) lockedByOthers = true
-    for (const requestId of batch.changing)
-      await deps.db.tenant(inWorkspace(workspaceId), async (tx) => {
-        const [gate] = await store.lockFreeGates(tx, workspaceId, [requestId])
-        if (!gate) {
-          lockedByOthers = true
-          return
-        }
-        const standing = await readVotingState(tx, gate)
-        if (decideGate(standing) === 'approved') await resolve(deps, tx, gate, 'approved', 'approved')
-        else {
-          await notifyLateVoters(tx, standing)
-          await reportIfStuck(tx, standing)
-        }
-      })
-    if (batch.ids.length < RECHECKED_AT_ONCE) break
-    after = batch.ids.at(-1)!
-  }
-  if (lockedByOthers) return
-  await deps.db.tenant(inWorkspace(workspaceId), (tx) =>
-    tx.count('delete from gate_rechecks where workspace_id = $1 and recheck_id = any ($2)', [
-      workspaceId,
-      asked.map(({ recheck_id }) => recheck_id),
-    ]),
-  )
-}
+export const recheckedGates = (deps: GateDependencies): Rechecked => ({
+  listOpenIds: store.listOpenGateIds,
+  async look(tx, workspaceId, ids) {
+    // A vote that has not been committed may not know yet that the person has left: its gate is locked.
+    const locked = await store.lockFreeGates(tx, workspaceId, ids)
+    const changing = (await readVotingStates(tx, locked)).filter(isToChange)
+    return {
+      changing: changing.map(({ gate }) => gate.request_id),
+      // A gate that was closed in the meantime also counts as locked. The next check will not find it.
+      lockedByOthers: locked.length < ids.length,
+    }
+  },
+  async change(tx, workspaceId, id) {
+    const [gate] = await store.lockFreeGates(tx, workspaceId, [id])
+    if (!gate) return false
+    const standing = await readVotingState(tx, gate)
+    if (decideGate(standing) === 'approved') await resolve(deps, tx, gate, 'approved', 'approved')
+    else {
+      await notifyLateVoters(tx, standing)
+      await reportIfStuck(tx, standing)
+    }
+    return true
+  },
+})

@@ -5,7 +5,8 @@ import { gateDue } from './gate-due.ts'
 import { type Edit, editCall } from './gate-editing.ts'
 import { notifyVoters } from './gate-notices.ts'
 import { openGate } from './gate-opening.ts'
-import { cancelOpen, recheckWorkspace, settle } from './gate-resolving.ts'
+import { cancelOpen, recheckedGates, settle } from './gate-resolving.ts'
+import { recheckWorkspace } from './recheck.ts'
 import type { Gate } from './store.ts'
 
 // The lifecycle of a gate. A gate opens when an execution reaches an approval node, and is closed by votes, by its due
@@ -16,7 +17,8 @@ export const makeGates = (deps: GateDependencies) => ({
   gateDue: (wait: Parameters<typeof gateDue>[1]) => gateDue(deps, wait),
   editCall: (tx: Tx, gate: Gate, edit: Edit) => editCall(deps, tx, gate, edit),
   settle: (tx: Tx, gate: Gate, noticeOwn: () => Promise<void>) => settle(deps, tx, gate, noticeOwn),
-  recheckWorkspace: (workspaceId: string) => recheckWorkspace(deps, workspaceId),
+  /** Looks again at the open gates of the workspace after people have left or joined. */
+  recheckWorkspace: (workspaceId: string) => recheckWorkspace(deps.db, workspaceId, [recheckedGates(deps)]),
   cancelOpen,
   tellVoters: notifyVoters,
 })
