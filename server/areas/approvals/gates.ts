@@ -6,6 +6,7 @@ import { type Edit, editCall } from './gate-editing.ts'
 import { notifyVoters } from './gate-notices.ts'
 import { openGate } from './gate-opening.ts'
 import { cancelOpen, recheckedGates, settle } from './gate-resolving.ts'
+import { recheckedQuestions } from './question-notices.ts'
 import { recheckWorkspace } from './recheck.ts'
 import type { Gate } from './store.ts'
 
@@ -17,8 +18,9 @@ export const makeGates = (deps: GateDependencies) => ({
   gateDue: (wait: Parameters<typeof gateDue>[1]) => gateDue(deps, wait),
   editCall: (tx: Tx, gate: Gate, edit: Edit) => editCall(deps, tx, gate, edit),
   settle: (tx: Tx, gate: Gate, noticeOwn: () => Promise<void>) => settle(deps, tx, gate, noticeOwn),
-  /** Looks again at the open gates of the workspace after people have left or joined. */
-  recheckWorkspace: (workspaceId: string) => recheckWorkspace(deps.db, workspaceId, [recheckedGates(deps)]),
+  /** Looks again at the open gates and questions of the workspace after people have left or joined. */
+  recheckWorkspace: (workspaceId: string) =>
+    recheckWorkspace(deps.db, workspaceId, [recheckedGates(deps), recheckedQuestions]),
   cancelOpen,
   tellVoters: notifyVoters,
 })

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { fromWire } from '#platform/ids'
+import { fromWire, toWire } from '#platform/ids'
 import { useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { addMember, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
 
-// Whom a gate notifies, when and of what.
+// Whom a gate or question notifies, when and of what.
 
 const service = useSharedService()
 let world: World
@@ -12,43 +12,65 @@ beforeAll(async () => {
   world = await makeWorld(service())
 })
 
+type Question = { path: string; clarification_id: string }
 type Gate = { request_id: string; payload_sha256: string; due_at: string | null }
 
 const person = ({ id }: TestPerson) => ({ kind: 'user', id })
 
-async function colleague(role: 'member' | 'viewer' = 'member'): Promise<TestPerson> {
+async function colleague(role: 'member' | 'viewer' | 'owner' = 'member'): Promise<TestPerson> {
   const made = await makePerson(service())
   await addMember(service(), world.workspace, made, role)
   return made
 }
 
-async function openGate(approvers: unknown[], more: Record<string, unknown> = {}): Promise<Gate> {
-  const args = { title: 'Pay?', payload: { amount: 5 }, policy: { approvers, ...more } }
-  const definition = { nodes: [{ id: 'gate', type: 'approval', args }], edges: [] }
+/** Starts a workflow with this node, and returns the path of its execution. */
+async function start(node: Record<string, unknown>): Promise<string> {
+  const definition = { nodes: [node], edges: [] }
   const made = await world.owner.call('POST', '/api/workflows', { body: { name: 'Gated', definition } })
   expect(made.status, made.text).toBe(201)
   const { body } = await world.owner.call('POST', `/api/workflows/${made.body.workflow_id}/run`, { body: {} })
-  const path = `/api/workflows/executions/${body.execution_id}/approvals`
+  return `/api/workflows/executions/${body.execution_id}`
+}
+
+async function openGate(approvers: unknown[], more: Record<string, unknown> = {}): Promise<Gate> {
+  const args = { title: 'Pay?', payload: { amount: 5 }, policy: { approvers, ...more } }
+  const path = `${await start({ id: 'gate', type: 'approval', args })}/approvals`
   return until(async () => (await world.owner.call('GET', path)).body.items[0] as Gate | undefined, 'the gate')
 }
 
-type Notice = { kind: string; title: string; body: string | null; link: string; data: { request_id?: string } }
-
-/** Returns the notices of the person about the gate, oldest first. */
-const noticesOf = async (who: TestPerson, { request_id }: Gate): Promise<Notice[]> => {
-  const { items } = (await who.call('GET', '/api/notifications?limit=200')).body as { items: Notice[] }
-  return items.filter(({ data }) => data.request_id === request_id).toReversed()
+type Notice = {
+  kind: string
+  title: string
+  body: string | null
+  link: string
+  data: { execution_id?: string; request_id?: string; clarification_id?: string }
 }
+
+const allNoticesOf = async (who: TestPerson): Promise<Notice[]> =>
+  (await who.call('GET', '/api/notifications?limit=200')).body.items
+
+type Matter = Pick<Gate, 'request_id'> | Pick<Question, 'clarification_id'>
+
+/** Returns the notices of the person about the gate or question, oldest first. */
+async function noticesOf(who: TestPerson, matter: Matter): Promise<Notice[]> {
+  const id = 'request_id' in matter ? matter.request_id : matter.clarification_id
+  return (await allNoticesOf(who))
+    .filter(({ data }) => data.request_id === id || data.clarification_id === id)
+    .toReversed()
+}
+
+/** Returns what a notice says, without what belongs to one person. */
+const contentOf = ({ kind, title, body, link, data }: Notice): Notice => ({ kind, title, body, link, data })
 
 const delegate = (from: TestPerson, { request_id }: Gate, to: TestPerson) =>
   from.call('POST', `/api/approvals/${request_id}/delegate`, { body: { user_id: to.id } })
 
-/** Waits until the service has looked at the gates after people have joined or left. */
+/** Waits until the service has looked at the gates and questions after people have joined or left. */
 const rechecked = () =>
   until(
     async () =>
       (await service().sql('select from gate_rechecks where workspace_id = $1', [world.workspace.uuid])).length === 0,
-    'no gate left to check',
+    'nothing left to check',
   )
 
 async function makeTeam(...people: TestPerson[]) {
@@ -70,8 +92,8 @@ async function makeTeam(...people: TestPerson[]) {
   return team
 }
 
-const kindsOf = async (who: TestPerson, gate: Gate): Promise<string[]> =>
-  (await noticesOf(who, gate)).map(({ kind }) => kind)
+const kindsOf = async (who: TestPerson, matter: Matter): Promise<string[]> =>
+  (await noticesOf(who, matter)).map(({ kind }) => kind)
 
 const vote = (who: TestPerson, { request_id, payload_sha256 }: Gate) =>
   who.call('POST', `/api/approvals/${request_id}/votes`, { body: { decision: 'approve', payload_sha256 } })
@@ -82,13 +104,7 @@ describe('a person who may vote only after the gate was opened', () => {
     const team = await makeTeam(first)
     const gate = await openGate([team.line], { due_in_s: 3600 })
     await team.add(late)
-    const asked = (await noticesOf(first, gate)).map(({ kind, title, body, link, data }) => ({
-      kind,
-      title,
-      body,
-      link,
-      data,
-    }))
+    const asked = (await noticesOf(first, gate)).map(contentOf)
     expect(asked).toMatchObject([
       { kind: 'approval.requested', title: 'Your vote is needed: Pay?', body: `Due ${gate.due_at}` },
     ])
@@ -142,6 +158,147 @@ describe('a person who may vote only after the gate was opened', () => {
     expect(await kindsOf(world.owner, gate)).toContain('approval.unsatisfiable')
     await team.add(only)
     expect(await kindsOf(only, gate)).toEqual(['approval.requested', 'approval.requested'])
+  })
+})
+
+const question = (who: unknown[] | null, more: Record<string, unknown> = {}) => ({
+  id: 'ask',
+  type: 'clarification',
+  args: { question: 'Which colour?', schema: { type: 'string' }, ...(who && { who }), ...more },
+})
+
+async function ask(who: unknown[] | null, more: Record<string, unknown> = {}): Promise<Question> {
+  const path = await start(question(who, more))
+  const find = () =>
+    service().sql<{ clarification_id: string }>('select clarification_id from questions where execution_id = $1', [
+      fromWire('exe', path.split('/').at(-1)!),
+    ])
+  const { clarification_id } = await until(async () => (await find())[0], 'the question')
+  return { path, clarification_id: toWire('clr', clarification_id) }
+}
+
+const uuidOf = ({ clarification_id }: Question): string => fromWire('clr', clarification_id)!
+
+const ended = ({ path }: Question) =>
+  until(async () => (await world.owner.call('GET', path)).body.status !== 'waiting', 'the end')
+
+describe('a person who may answer only after the question was asked', () => {
+  test('gets the same notice as the others, once, and the others get no other one', async () => {
+    const [first, late, later] = [await colleague(), await colleague(), await colleague()]
+    const team = await makeTeam(first)
+    const asked = await ask([team.line], { due_in_s: 3600 })
+    await team.add(late)
+    const notices = (await noticesOf(first, asked)).map(contentOf)
+    expect(notices).toMatchObject([
+      {
+        kind: 'clarification.asked',
+        title: 'A question for you: Which colour?',
+        body: expect.stringMatching(/^Due 20/),
+      },
+    ])
+    expect(await noticesOf(late, asked)).toMatchObject(notices)
+    await team.remove(late)
+    await team.add(late, later)
+    for (const who of [first, late, later]) expect(await kindsOf(who, asked)).toEqual(['clarification.asked'])
+  })
+
+  test('is notified after joining the workspace with a role of the question, or after getting this role', async () => {
+    const promoted = await colleague('viewer')
+    const asked = await ask([{ kind: 'role', id: 'member' }])
+    const joined = await colleague()
+    await addMember(service(), world.workspace, promoted, 'member')
+    await rechecked()
+    for (const who of [joined, promoted]) expect(await kindsOf(who, asked)).toEqual(['clarification.asked'])
+  })
+
+  test('is not notified if the question no longer waits, names nobody, or was asked by an older release', async () => {
+    const [first, late] = [await colleague(), await colleague()]
+    const team = await makeTeam(first)
+    const [answered, expired, cancelled, old, unnamed, open] = [
+      await ask([team.line]),
+      await ask([team.line], { due_in_s: 0.1 }),
+      await ask([team.line]),
+      await ask([team.line]),
+      await ask(null),
+      await ask([team.line]),
+    ]
+    expect((await first.call('POST', `${answered.path}/respond`, { body: { response: 'red' } })).status).toBe(202)
+    expect((await world.owner.call('POST', `${cancelled.path}/cancel`)).status).toBe(202)
+    for (const one of [answered, expired, cancelled]) await ended(one)
+    await service().sql('update questions set notified = null where clarification_id = $1', [uuidOf(old)])
+    await service().sql(
+      `insert into workflow_members (workspace_id, workflow_id, user_id, role)
+       select workspace_id, workflow_id, $2, 'member' from questions where clarification_id = $1`,
+      [uuidOf(unnamed), late.uuid],
+    )
+    await team.add(late)
+    expect(await kindsOf(late, open)).toEqual(['clarification.asked'])
+    for (const one of [answered, expired, cancelled, old, unnamed]) expect(await noticesOf(late, one)).toEqual([])
+  })
+
+  test('is notified although the owners of the workspace were asked, because the team was empty', async () => {
+    const late = await colleague()
+    const team = await makeTeam()
+    const asked = await ask([team.line])
+    await team.add(late)
+    for (const who of [world.owner, late]) expect(await kindsOf(who, asked)).toEqual(['clarification.asked'])
+  })
+
+  test('is notified as a new owner after the question has escalated, and those who were notified of this are not', async () => {
+    const first = await colleague()
+    const team = await makeTeam(first)
+    const asked = await ask([team.line], { due_in_s: 2, on_due: 'escalate' })
+    // The time has passed when the engine calls for the reminder, after half of it. The second due time is in an hour.
+    await service().sql(
+      `update questions set asked_at = now() - interval '1 hour', due_at = now() where clarification_id = $1`,
+      [uuidOf(asked)],
+    )
+    await until(async () => (await noticesOf(world.owner, asked)).length > 0, 'the escalation')
+    const late = await colleague('owner')
+    await rechecked()
+    expect(await kindsOf(late, asked)).toEqual(['clarification.asked'])
+    expect(await kindsOf(world.owner, asked)).toEqual(['clarification.escalated'])
+    const ofFirst = await kindsOf(first, asked)
+    expect(ofFirst).toContain('clarification.escalated')
+    expect(ofFirst.filter((kind) => kind === 'clarification.asked')).toHaveLength(1)
+  })
+
+  test('is notified once of each question, even if one is locked and the others are looked at again', async () => {
+    const [first, late] = [await colleague(), await colleague()]
+    const team = await makeTeam(first)
+    const [free, held] = [await ask([team.line]), await ask([team.line])]
+    const release = Promise.withResolvers<void>()
+    const isLocked = Promise.withResolvers<void>()
+    const holding = service().db.tenant({ workspaceId: world.workspace.uuid, userId: null }, async (tx) => {
+      await tx.row('select from questions where clarification_id = $1 for update', [uuidOf(held)])
+      isLocked.resolve()
+      await release.promise
+    })
+    await isLocked.promise
+    const added = team.add(late)
+    await until(async () => (await noticesOf(late, free)).length > 0, 'the notice')
+    expect(await noticesOf(late, held)).toEqual([])
+    release.resolve()
+    await holding
+    await added
+    for (const asked of [free, held]) expect(await kindsOf(late, asked)).toEqual(['clarification.asked'])
+  })
+
+  test('is notified of each of many questions', async () => {
+    const [first, late] = [await colleague(), await colleague()]
+    const team = await makeTeam(first)
+    const args = {
+      items: Array.from({ length: 60 }, (_, n) => n),
+      concurrency: 60,
+      body: { nodes: [question([team.line])], edges: [] },
+    }
+    const execution = (await start({ id: 'each', type: 'map', args })).split('/').at(-1)
+    const askedOf = async (who: TestPerson) =>
+      (await allNoticesOf(who)).filter(({ data }) => data.execution_id === execution)
+    await until(async () => (await askedOf(first)).length === 60, 'the questions')
+    await team.add(late)
+    const matters = (await askedOf(late)).map(({ data }) => data.clarification_id)
+    expect([matters.length, new Set(matters).size]).toEqual([60, 60])
   })
 })
 

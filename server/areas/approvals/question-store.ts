@@ -22,6 +22,8 @@ export type Row = {
   default_answer: Json
   escalated: boolean
   reminded: boolean
+  /** The people who were notified of the question; null if an older release asked it. */
+  notified: string[] | null
   started_by: string | null
   answer: Json
   answered_by: string | null
@@ -107,6 +109,53 @@ export async function listAnswerers(tx: Tx, { workspace_id, clarification_id }: 
   ])
   return rows.map(({ user_id }) => user_id)
 }
+
+/** Records the people who were notified of the question. */
+export const sendNotified = (tx: Tx, { workspace_id, clarification_id }: Key, people: string[]): void =>
+  tx.send('update questions set notified = $3 where workspace_id = $1 and clarification_id = $2', [
+    workspace_id,
+    clarification_id,
+    people,
+  ])
+
+const idsOf = (rows: { clarification_id: string }[]): string[] => rows.map(({ clarification_id }) => clarification_id)
+
+/**
+ * Returns ids of open questions in order, without locking them. Only questions that name people, or that the owners of
+ * the workspace may answer, get answerers when people join.
+ */
+export const listOpenIds = async (
+  tx: Tx,
+  workspaceId: string,
+  after: string | null,
+  limit: number,
+): Promise<string[]> =>
+  idsOf(
+    await tx.rows(
+      `select clarification_id from questions where workspace_id = $1 and status = 'open' and notified is not null
+         and (who is not null or escalated) and ($2::uuid is null or clarification_id > $2)
+       order by clarification_id limit $3`,
+      [workspaceId, after, limit],
+    ),
+  )
+
+/** Returns those of the questions that somebody may answer who was not notified, because they joined later. */
+export const listWithLateAnswerers = async (tx: Tx, workspaceId: string, ids: string[]): Promise<string[]> =>
+  idsOf(
+    await tx.rows(
+      `select clarification_id from questions q where workspace_id = $1 and clarification_id = any ($2)
+         and exists (select from question_answerers($1, q.clarification_id) a where a.user_id <> all (q.notified))
+       order by clarification_id`,
+      [workspaceId, ids],
+    ),
+  )
+
+/** Locks the question if it is open and not locked by another transaction. */
+export const lockFree = (tx: Tx, workspaceId: string, clarificationId: string): Promise<Row | undefined> =>
+  tx.maybe<Row>(
+    `select * from questions where workspace_id = $1 and clarification_id = $2 and status = 'open' for update skip locked`,
+    [workspaceId, clarificationId],
+  )
 
 export const sendAnswer = (
   tx: Tx,

@@ -7,21 +7,20 @@ import type { Turns } from '#engine/worker/turns'
 import type { Json } from '#model/definition'
 import { validateJson } from '#model/json-schema'
 import { checkSchema } from '#model/json-schema-check'
-import { toStorableText } from '#model/storable'
 import type { AccessLevel } from '#platform/access/rules'
 import type { Database, Tx } from '#platform/db/pool'
 import { invalid, type Problem, problem, unknownReference } from '#platform/errors'
-import { deliverEvent, settleNoticesAbout } from '#platform/events'
 import type { Context } from '#platform/http/context'
 import type { ListInput } from '#platform/http/list'
 import { toWire } from '#platform/ids'
-import { dueBody } from './due-text.ts'
 import { inWorkspace } from './gate-dependencies.ts'
 import { openedOnce } from './opened-once.ts'
 import { given } from './policy.ts'
+import { notifyAnswerers, questionForYou, settleNotices } from './question-notices.ts'
 import type { Asked, Row } from './question-store.ts'
 import * as store from './question-store.ts'
 import { type Earlier, findEarlier, provenanceOf, reuseOf } from './reuse.ts'
+import { beginOpening } from './store.ts'
 
 // Questions of executions to people. The first valid answer wins, no matter where it was given. It is sent to the
 // engine in the transaction that records it.
@@ -65,6 +64,16 @@ const opened = (row: Row, suggested?: Earlier): Opened => ({
   dueAt: remindAt(row) ?? row.due_at,
 })
 
+/**
+ * Locks the latest question of the node. A recheck waits for the end of the transaction, which may notify people, so
+ * that nobody who joins in the meantime is missed.
+ */
+async function lockLatest(tx: Tx, wait: store.WhereAsked): Promise<Row | undefined> {
+  // Both queries are sent in one round trip.
+  const [, row] = await Promise.all([beginOpening(tx, wait.workspaceId), store.lockLatest(tx, wait)])
+  return row
+}
+
 async function askQuestion(deps: QuestionDependencies, wait: WaitRequest): Promise<Opened> {
   const { args } = wait
   checkArgs(clarification.descriptor, given(args))
@@ -77,7 +86,7 @@ async function askQuestion(deps: QuestionDependencies, wait: WaitRequest): Promi
     deps.db.tenant(inWorkspace(wait.workspaceId), async (tx) => {
       // After a crash the node may ask a question that was asked, or even answered, before the journal event was
       // written: this is the same question.
-      const present = await store.lockLatest(tx, wait)
+      const present = await lockLatest(tx, wait)
       // A retry of the node asks again what nobody answered in time.
       if (present && !(present.status === 'expired' && wait.attempt > 1))
         return present.status === 'open' ? opened(present) : { ...opened(present), settled: outcomeOf(present) }
@@ -93,25 +102,11 @@ async function askQuestion(deps: QuestionDependencies, wait: WaitRequest): Promi
         signalExecution(deps.engine, tx, taken, { outcome })
         return { ...opened(taken), settled: outcome }
       }
-      await notify(tx, row, 'clarification.asked', `A question for you: ${row.question}`)
+      await notifyAnswerers(tx, row, 'clarification.asked', questionForYou(row))
       await deps.onAsked?.(tx, row)
       return opened(row, earlier)
     })
   return openedOnce('questions_one_open', ask)
-}
-
-const MAX_TITLE = 300
-
-async function notify(tx: Tx, row: Row, kind: string, title: string): Promise<void> {
-  await deliverEvent(tx, {
-    workspaceId: row.workspace_id,
-    kind,
-    title: title.length <= MAX_TITLE ? title : `${toStorableText(title, MAX_TITLE - 1)}…`,
-    ...dueBody(row.due_at),
-    data: { clarification_id: toWire('clr', row.clarification_id), execution_id: toWire('exe', row.execution_id) },
-    link: `/runs/${toWire('exe', row.execution_id)}`,
-    to: await store.listAnswerers(tx, row),
-  })
 }
 
 async function close(engine: GetEngine, tx: Tx, row: Row, answer: Json, by: Answerer): Promise<void> {
@@ -120,10 +115,8 @@ async function close(engine: GetEngine, tx: Tx, row: Row, answer: Json, by: Answ
   // that an answer needs no additional round trip.
   signalExecution(engine, tx, answered, { isLast: true })
   store.sendAnswer(tx, row, answer, by)
-  await settleNoticesAbout(tx, row.workspace_id, [matterOf(row)], `Answered by ${by.name}`)
+  await settleNotices(tx, row.workspace_id, [row], `Answered by ${by.name}`)
 }
-
-const matterOf = ({ clarification_id }: Pick<Row, 'clarification_id'>): string => toWire('clr', clarification_id)
 
 type AnswerSignal = { outcome?: Settled; isLast?: boolean }
 
@@ -164,7 +157,7 @@ async function answer(
 
 async function questionDue(deps: QuestionDependencies, wait: store.WhereAsked): Promise<{ dueAt: Date | null }> {
   return deps.db.tenant(inWorkspace(wait.workspaceId), async (tx) => {
-    const row = await store.lockLatest(tx, wait)
+    const row = await lockLatest(tx, wait)
     if (row?.status !== 'open' || row.due_at === null) return { dueAt: null }
     // The database clock decides: a timer that fires twice or early neither escalates nor fails a question before its
     // due time.
@@ -172,7 +165,7 @@ async function questionDue(deps: QuestionDependencies, wait: store.WhereAsked): 
     if (!passed) {
       if (!row.reminded) {
         await store.markReminded(tx, row)
-        await notify(tx, row, 'clarification.reminder', `Still waiting for your answer: ${row.question}`)
+        await notifyAnswerers(tx, row, 'clarification.reminder', `Still waiting for your answer: ${row.question}`)
       }
       return { dueAt: row.due_at }
     }
@@ -182,12 +175,12 @@ async function questionDue(deps: QuestionDependencies, wait: store.WhereAsked): 
     }
     if (row.on_due === 'escalate' && !row.escalated) {
       const escalated = await store.escalate(tx, row)
-      await notify(tx, escalated, 'clarification.escalated', `Nobody has answered yet: ${row.question}`)
+      await notifyAnswerers(tx, escalated, 'clarification.escalated', `Nobody has answered yet: ${row.question}`)
       return { dueAt: escalated.due_at }
     }
     signalExecution(deps.engine, tx, { ...row, status: 'expired' })
     await store.markExpired(tx, row)
-    await settleNoticesAbout(tx, row.workspace_id, [matterOf(row)], 'The time to answer has passed')
+    await settleNotices(tx, row.workspace_id, [row], 'The time to answer has passed')
     return { dueAt: null }
   })
 }
@@ -195,7 +188,7 @@ async function questionDue(deps: QuestionDependencies, wait: store.WhereAsked): 
 /** Cancels the open questions of the execution, or of the node at `path`, after it has ended. */
 async function cancelOpen(tx: Tx, workspaceId: string, executionId: string, path?: string): Promise<void> {
   const cancelled = await store.cancelOpen(tx, workspaceId, executionId, path)
-  await settleNoticesAbout(tx, workspaceId, cancelled.map(matterOf), 'Withdrawn: the execution no longer waits for it')
+  await settleNotices(tx, workspaceId, cancelled, 'Withdrawn: the execution no longer waits for it')
 }
 
 type AnswerArgs = Parameters<typeof answer> extends [unknown, ...infer Rest] ? Rest : never

@@ -75,7 +75,10 @@ const OPENING = `hashtextextended('gates ' || $1, 0)`
 export const beginOpening = (tx: Tx, workspaceId: string): Promise<unknown> =>
   tx.rows(`select pg_advisory_xact_lock_shared(${OPENING})`, [workspaceId])
 
-/** Waits for the gates that are being opened. Gates that are opened later already see who has left or joined. */
+/**
+ * Waits for the gates and questions that are being opened. Those that are opened later already see who has left or
+ * joined.
+ */
 export const awaitOpenings = (tx: Tx, workspaceId: string): Promise<unknown> =>
   tx.rows(`select pg_advisory_xact_lock(${OPENING})`, [workspaceId])
 

@@ -56,6 +56,14 @@ const question = (people: TestPerson[], more: Record<string, unknown> = {}) => (
   },
 })
 
+async function makeTeam(first: TestPerson) {
+  const { body: team } = await world.owner.call('POST', '/api/teams', { body: { name: 'Finance' } })
+  const add = ({ id }: TestPerson) =>
+    world.owner.call('POST', `/api/teams/${team.team_id}/add_users`, { body: { user_ids: [id] } })
+  await add(first)
+  return { line: { kind: 'team', id: team.team_id }, add }
+}
+
 const linkIn = ({ text }: ReceivedMail): string => {
   const [, token] = /\/answer\/([\w-]+)/.exec(text) ?? []
   if (token === undefined) throw new Error(`no link in ${text}`)
@@ -143,13 +151,10 @@ describe('a gate by mail', () => {
 
   test('is mailed also to a person who joins the team after it was opened', async () => {
     const [ada, bob] = [await colleague('Ada'), await colleague('Bob')]
-    const { body: team } = await world.owner.call('POST', '/api/teams', { body: { name: 'Finance' } })
-    const add = ({ id }: TestPerson) =>
-      world.owner.call('POST', `/api/teams/${team.team_id}/add_users`, { body: { user_ids: [id] } })
-    await add(ada)
-    const execution = await start(gate([], { approvers: [{ kind: 'team', id: team.team_id }] }))
+    const team = await makeTeam(ada)
+    const execution = await start(gate([], { approvers: [team.line] }))
     const first = await mailTo(ada)
-    await add(bob)
+    await team.add(bob)
     const late = await mailTo(bob)
     expect(late.subject).toBe(first.subject)
     const link = opened(linkIn(late))
@@ -307,6 +312,22 @@ test('a question is answered once through any channel, and the other recipients 
   const late = await link.answer({ response: 'green', payload_sha256, code })
   expect([late.status, late.body.code, late.body.detail]).toEqual([409, 'not_waiting', 'Answered by Bob.'])
   expect(await noticesOf(ada)).toMatchObject([{ read: true, data: { resolution: 'Answered by Bob' } }])
+})
+
+test('a question is mailed also to a person who joins the team after it was asked', async () => {
+  const [ada, bob] = [await colleague('Ada'), await colleague('Bob')]
+  const team = await makeTeam(ada)
+  const execution = await start(question([], { who: [team.line] }))
+  const first = await mailTo(ada)
+  await team.add(bob)
+  const late = await mailTo(bob)
+  expect(late.subject).toBe(first.subject)
+  const link = opened(linkIn(late))
+  const { payload_sha256 } = await link.read()
+  const code = await codeFor(bob, link.askForCode)
+  expect((await link.answer({ response: 'green', payload_sha256, code })).status).toBe(200)
+  expect((await ended(execution)).status).toBe('succeeded')
+  expect(mailbox.to(ada.email)).toHaveLength(1)
 })
 
 test('a question that is withdrawn without an answer shows that it was withdrawn', async () => {
