@@ -1,7 +1,8 @@
 // Messages of the service contain amounts in the English format, such as $1,234.50 or CHF 20.00. Readers see them in
 // the format of their language.
 
-const AMOUNT = /^(-?)(\D+?)\s?(\d+(?:,\d{3})*)(?:\.(\d+))?$/
+/** The English format has a no-break space after letters, unlike a name such as "TRY 3" or "TOP10". */
+const AMOUNT = /^(-?)(\D*(?:[^\s\dA-Z]|[A-Z]\u00a0))(\d+(?:,\d{3})*)(?:\.(\d{1,20}))?$/
 
 const symbolOf = (currency: string): string | undefined =>
   new Intl.NumberFormat('en', { style: 'currency', currency }).formatToParts(0).find(({ type }) => type === 'currency')
@@ -18,7 +19,7 @@ export const makeMoneyFormatter =
   (language: string) =>
   (text: string): string => {
     const [, sign = '', symbol = '', whole = '', fraction = ''] = AMOUNT.exec(text) ?? []
-    const currency = symbol === '' ? undefined : currencyOf(symbol)
+    const currency = symbol === '' ? undefined : currencyOf(symbol.trimEnd())
     if (currency === undefined) return text
     const [minimumFractionDigits, maximumFractionDigits] = [fraction.length, fraction.length]
     return new Intl.NumberFormat(language, {

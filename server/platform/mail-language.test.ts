@@ -24,3 +24,12 @@ test.each([
   expect(notice('$1,234.50')).toBe('$1,234.50')
   expect(notice('Amount: 12 of us')).toContain('12 of us')
 })
+
+test.each([
+  ['Due 2026-99-99T99:99:99Z', 'Fällig 2026-99-99T99:99:99Z'],
+  [`Amount: $1.${'0'.repeat(101)}`, `Betrag: $1.${'0'.repeat(101)}`],
+  ['The budget of the workflow "TRY 3" is spent', 'Budget aufgebraucht: der Workflow "TRY 3"'],
+  ['The budget of the workflow "TOP10" is spent', 'Budget aufgebraucht: der Workflow "TOP10"'],
+])('a text of a tenant that only looks like a time or an amount is unchanged in %j', (text, translated) => {
+  expect(mailWords('de').notice(text)).toBe(translated)
+})

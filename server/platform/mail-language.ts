@@ -20,12 +20,14 @@ export type MailWords = {
 
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/
 
+const isTime = (value: unknown): value is string =>
+  typeof value === 'string' && TIMESTAMP.test(value) && !Number.isNaN(Date.parse(value))
+
 function wordsIn(language: string): MailWords {
   const words = known[language]
   // A mail is not changed when it is read, so its times are in UTC. The console shows the reader's own time.
   const times = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })
-  const shown = (value: unknown): unknown =>
-    typeof value === 'string' && TIMESTAMP.test(value) ? `${times.format(new Date(value))} UTC` : value
+  const shown = (value: unknown): unknown => (isTime(value) ? `${times.format(new Date(value))} UTC` : value)
   const translate = (text: string, values: readonly unknown[] = []): string =>
     withValues(words?.[text] ?? text, values.map(shown))
   const notice = makeMessageTranslator(translate, [], inConsoleWords, makeMoneyFormatter(language))

@@ -165,6 +165,13 @@ describe('a gate by mail', () => {
     expect(mailbox.to(ada.email)).toHaveLength(1)
   })
 
+  test('is mailed also if its title only looks like a time', async () => {
+    const ada = await colleague('Ada')
+    const asked = gate([ada])
+    await start({ ...asked, args: { ...asked.args, title: '2026-99-99T99:99:99Z' } })
+    expect((await mailTo(ada)).subject).toBe('Your vote is needed: 2026-99-99T99:99:99Z')
+  })
+
   test('is not decided by reading the link, and a link cannot vote twice', async () => {
     const [ada, bob] = [await colleague('Ada'), await colleague('Bob')]
     await start(gate([ada, bob], { quorum: 'all' }))
