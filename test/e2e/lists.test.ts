@@ -89,21 +89,18 @@ describe.skipIf(noBrowser)('lists', { timeout: 90_000 }, () => {
       { at: `/suites/${suite_id}`, request: `**/api/suites/${suite_id}/runs?*` },
     ]
     for (const { at, request } of lists) {
-      // The first response is that of a moment before the run ended.
-      await page.route(
-        request,
-        async (route) => {
-          const response = await route.fetch()
-          const text = await response.text()
-          const body = text
-            .replace('"status":"succeeded"', '"status":"running"')
-            .replace('"pass_rate":1', '"pass_rate":null')
-          await route.fulfill({ response, body })
-        },
-        { times: 1 },
-      )
+      // The responses are those of a moment before the run ended, until the page has shown one.
+      await page.route(request, async (route) => {
+        const response = await route.fetch()
+        const text = await response.text()
+        const body = text
+          .replace('"status":"succeeded"', '"status":"running"')
+          .replace('"pass_rate":1', '"pass_rate":null')
+        await route.fulfill({ response, body })
+      })
       await page.goto(at)
       await page.getByText('Running').waitFor()
+      await page.unrouteAll({ behavior: 'wait' })
       await page.getByText(result).waitFor()
     }
   })
