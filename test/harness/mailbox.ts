@@ -8,9 +8,18 @@ export type ReceivedMail = { to: string[]; subject: string; text: string }
 /** Starts a mail server for one test. */
 export async function startMailbox() {
   const received: ReceivedMail[] = []
+  /** The addresses that are refused, with the status. */
+  const refused = new Map<string, number>()
+  const refusals: string[] = []
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ['STARTTLS'],
+    onRcptTo({ address }, _session, callback) {
+      const responseCode = refused.get(address)
+      if (responseCode === undefined) return callback()
+      refusals.push(address)
+      callback(Object.assign(new Error('refused'), { responseCode }))
+    },
     onData(stream, session, callback) {
       const chunks: Buffer[] = []
       stream.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -28,6 +37,8 @@ export async function startMailbox() {
   return {
     url: `smtp://127.0.0.1:${port}`,
     received,
+    refused,
+    refusals,
     to,
     /** Waits until `count` mails have arrived for this address and returns the newest. */
     async wait(email: string, count = 1): Promise<ReceivedMail> {

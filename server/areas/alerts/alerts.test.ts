@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { fromWire, newId } from '#platform/ids'
 import { startVendor, type Vendor } from '#test/fakes/vendor'
-import { startMailbox } from '#test/harness/mailbox'
-import { type Answer, type SharedService, startService, useSharedService } from '#test/harness/service'
+import { type Mailbox, startMailbox } from '#test/harness/mailbox'
+import { type Answer, type Service, type SharedService, startService, useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { addMember, makePerson, makeWorkspace, makeWorld, type TestPerson, type World } from '#test/harness/world'
 import { notificationFor } from './watch.ts'
@@ -186,34 +186,70 @@ describe('a rule', () => {
     })
   })
 
-  test('sends mails only to verified addresses, with links to the host of the organisation', async () => {
-    const mailbox = await startMailbox()
-    const own = await startService({ env: { SMTP_URL: mailbox.url } })
-    try {
-      const [org] = await own.sql<{ org_id: string }>('select org_id from orgs')
-      await own.sql(`insert into org_hosts (host, org_id) values ('mill.example', $1)`, [org!.org_id])
-      const [owner, unverified] = [await makePerson(own), await makePerson(own)]
+  describe('with a mail server', () => {
+    let mailbox: Mailbox
+    let own: Service
+    beforeAll(async () => {
+      mailbox = await startMailbox()
+      own = await startService({ env: { SMTP_URL: mailbox.url } })
+    })
+    afterAll(async () => {
+      await own?.stop()
+      await mailbox?.stop()
+    })
+
+    /** Writes a message of a rule for these owners of a new workspace. */
+    const write = async (people: [TestPerson, ...TestPerson[]]): Promise<void> => {
+      const [owner, ...others] = people
       const workspace = await makeWorkspace(own, owner)
-      await addMember(own, workspace, unverified, 'owner')
-      await own.sql('update users set email_verified_at = null where user_id = $1', [unverified.uuid])
+      for (const other of others) await addMember(own, workspace, other, 'owner')
       const ruleId = newId()
       await own.sql(
         `insert into alert_rules (workspace_id, rule_id, name, kind, threshold, window_s, min_runs, people, mail, created_by)
          values ($1, $2, 'Slow', 'queue_age', 60, 900, 1, $3, true, $4)`,
-        [workspace.uuid, ruleId, [owner.uuid, unverified.uuid], owner.uuid],
+        [workspace.uuid, ruleId, people.map(({ uuid }) => uuid), owner.uuid],
       )
       await own.sql(
         `insert into alert_messages (workspace_id, rule_id, number, way, subject, body) values ($1, $2, 1, 'mail', 'Alert: Slow', 'Slow.')`,
         [workspace.uuid, ruleId],
       )
-      await until(async () => (await own.sql('select from alert_messages')).length === 0, 'the message to be sent')
+    }
+    const settled = () =>
+      until(async () => (await own.sql('select from alert_messages')).length === 0, 'the message to be sent')
+
+    test('sends mails only to verified addresses, with links to the host of the organisation', async () => {
+      const [org] = await own.sql<{ org_id: string }>('select org_id from orgs')
+      await own.sql(`insert into org_hosts (host, org_id) values ('mill.example', $1)`, [org!.org_id])
+      const [owner, unverified] = [await makePerson(own), await makePerson(own)]
+      await own.sql('update users set email_verified_at = null where user_id = $1', [unverified.uuid])
+      await write([owner, unverified])
+      await settled()
       expect(mailbox.to(unverified.email)).toEqual([])
       const [mail] = mailbox.to(owner.email)
       expect(mail!.text).toContain('http://mill.example/alerts')
-    } finally {
-      await own.stop()
-      await mailbox.stop()
-    }
+    })
+
+    test.each([
+      ['en', 550, 0],
+      ['de', 550, 0],
+      ['en', 451, 1],
+      ['de', 451, 1],
+    ])(
+      'sends one mail to the others if the mail in the language %s is refused with %i',
+      async (language, code, later) => {
+        const [english, german] = [await makePerson(own), await makePerson(own)]
+        await own.sql(`update users set language = 'de' where user_id = $1`, [german.uuid])
+        const [bad, good] = language === 'en' ? [english, german] : [german, english]
+        mailbox.refused.set(bad.email, code)
+        await write([english, german])
+        await until(async () => mailbox.refusals.includes(bad.email), 'the refusal')
+        await mailbox.wait(good.email)
+        mailbox.refused.clear()
+        await own.sql('update alert_messages set next_at = now()')
+        await settled()
+        expect([mailbox.to(good.email).length, mailbox.to(bad.email).length]).toEqual([1, later])
+      },
+    )
   })
 
   test('measures duration, silence, the queue and budgets', async () => {

@@ -1,11 +1,12 @@
 import { orgBaseUrl } from '#areas/identity/links'
 import { NodeFailure } from '#engine/node'
 import type { SendToChannel } from '#engine/nodes/channel-send'
+import { makeLru } from '#model/lru'
 import type { Database } from '#platform/db/pool'
 import { toWire } from '#platform/ids'
 import type { Logger } from '#platform/log'
 import { mailWords } from '#platform/mail-language'
-import { type Mail, MailFailure } from '#providers/mail/index'
+import { type Mail, MailFailure, type MailMessage } from '#providers/mail/index'
 
 // Mails and channel messages are sent after the transaction that created them has committed. Both providers deduplicate
 // by key.
@@ -89,6 +90,15 @@ export async function sendMessage(deps: MessageDependencies, taken: Taken): Prom
   )
 }
 
+/** Mails that were sent. If a mail in another language failed, the message is tried again, but not these. */
+const sent = makeLru<true>(1_000)
+
+async function sendOnce({ mail }: MessageDependencies, message: MailMessage): Promise<void> {
+  if (sent.get(message.key)) return
+  await mail.send(message)
+  sent.set(message.key, true)
+}
+
 async function send(
   deps: MessageDependencies,
   { workspace_id, rule_id, number, way }: Taken,
@@ -98,16 +108,19 @@ async function send(
   const key = `alert:${toWire('alr', rule_id)}:${number}`
   const textOf = (body: string): string => `${body}\n\n${baseUrl}/alerts`
   if (way === 'mail') {
+    const failures: unknown[] = []
     for (const [language, people] of Map.groupBy(message.people, (person) => mailWords(person.language).language)) {
       const { notice } = mailWords(language)
-      await deps.mail.send({
+      const mail = {
         workspaceId: workspace_id,
         to: people.map(({ email }) => email),
         subject: notice(message.subject),
         text: textOf(notice(message.body)),
         key: language === 'en' ? `${key}:mail` : `${key}:mail:${language}`,
-      })
+      }
+      await sendOnce(deps, mail).catch((error: unknown) => failures.push(error))
     }
+    if (failures.length > 0) throw failures.find(mayWorkLater) ?? failures[0]
     return
   }
   if (message.config_id !== null && message.channel_to !== null)
