@@ -210,15 +210,20 @@ export function makeInbound(options: {
 
 export type Inbound = ReturnType<typeof makeInbound>
 
-/** Marks messages that the vendor accepted and later could not deliver, as if it had refused them at once. */
+/**
+ * Marks messages that the vendor accepted and later could not deliver, as if it had refused them at once. Locks the
+ * channel after the messages, as the sending of a message does.
+ */
 const fail = (db: Database, ctx: Context, config: store.UsableConfig, undelivered: Undelivered[]): Promise<void> =>
   db.tenant({ workspaceId: config.workspace_id, userId: null }, async (tx) => {
     const { workspace_id, config_id, channel } = config
+    let latest: string | undefined
     for (const one of undelivered) {
       if ((await outboxStore.failSend(tx, workspace_id, config_id, one)) === 0) continue
       ctx.log.warn({ config_id, channel, reason: one.reason }, 'a message was not delivered')
-      await store.noteProblem(tx, workspace_id, config_id, one.reason)
+      latest = one.reason
     }
+    if (latest !== undefined) await store.noteProblem(tx, workspace_id, config_id, latest)
   })
 
 /** Checks the fields other than the text, which has already been cleaned. */

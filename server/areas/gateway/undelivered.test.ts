@@ -129,3 +129,22 @@ test('a report that arrives before the message is recorded as sent stays', async
   })
   expect(await sendOf(configId, send_id)).toMatchObject({ state: 'parked', problem: REASON })
 })
+
+test('a report about several messages locks the channel after them, as the sending of a message does', async () => {
+  const configId = await makeChannel()
+  await answered(configId)
+  const [last, first] = (await sendsOf(configId)).map(({ send_id }) => send_id)
+  const [one, other] = [first!, last!].map((id) => whatsapp.whatsappStatus('failed', id))
+  await inOtherTransaction(service, async (sending) => {
+    await sending.sql('select from channel_sends where send_id = $1 for update', [last])
+    const reported = post(configId, { ...one, entry: [...one!.entry, ...other!.entry] })
+    await until(() => waitsForLock(service, '%update channel_sends%'), 'the report to wait')
+    await sending.sql('select from gateway_channels where config_id = $1 for update nowait', [
+      fromWire('chan', configId),
+    ])
+    await sending.commit()
+    expect((await reported).status).toBe(200)
+  })
+  for (const id of [first!, last!]) expect((await sendOf(configId, id))?.state).toBe('parked')
+  expect(await problemOf(configId)).toBe(REASON)
+})
