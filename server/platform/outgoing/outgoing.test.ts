@@ -1,5 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { type AddressInfo, createServer as createSocketServer, type Server as SocketServer } from 'node:net'
+import {
+  type AddressInfo,
+  createServer as createSocketServer,
+  type Socket,
+  type Server as SocketServer,
+} from 'node:net'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { isPublicAddress } from './address.ts'
@@ -191,12 +197,32 @@ describe('a request', () => {
 describe('a connection that the target closes before it responds', () => {
   let cuts = 0
   beforeAll(() => {
-    handlers['/cut'] = (request, response) => {
-      cuts -= 1
-      if (cuts < 0) handlers['/ok']!(request, response)
-      else request.socket.destroy()
-    }
+    const cut =
+      (close: (socket: Socket) => void): Handler =>
+      (request, response) => {
+        cuts -= 1
+        if (cuts < 0) handlers['/ok']!(request, response)
+        else close(request.socket)
+      }
+    handlers['/cut'] = cut((socket) => socket.destroy())
+    handlers['/reset'] = cut((socket) => socket.resetAndDestroy())
   })
+
+  /** Sends a request whose responses are cut this many times, with a client of its own. */
+  async function sendCut(times: number, request: Partial<OutgoingRequest>, isUsed: boolean): Promise<unknown> {
+    cuts = times
+    const own = makeOutgoing({ allowTargets: [`127.0.0.1:${port}`] })
+    if (isUsed) await own.request({ url: at('/ok') })
+    // The connection is free for the next request only in the next turn.
+    await nextTurn()
+    seen = []
+    const outcome = await own.request({ url: at('/cut'), ...request }).then(
+      ({ status }) => status,
+      ({ code }: OutgoingFailure) => code,
+    )
+    await own.close()
+    return outcome
+  }
 
   it.each([
     ['GET', {}, 1, 200, 2],
@@ -210,15 +236,14 @@ describe('a connection that the target closes before it responds', () => {
     ['DELETE', {}, 1, 'connection_failed', 1],
     ['GET', {}, 2, 'connection_failed', 2],
   ])('%s with %j that is cut %s times: %s after %s requests', async (method, headers, times, outcome, requests) => {
-    cuts = times
     const body = method === 'POST' ? 'hello' : null
-    const sent = outgoing.request({ method, headers, url: at('/cut'), body })
-    const result = await sent.then(
-      ({ status }) => status,
-      ({ code }: OutgoingFailure) => code,
-    )
-    expect([result, seen.length]).toEqual([outcome, requests])
+    expect([await sendCut(times, { method, headers, body }, true), seen.length]).toEqual([outcome, requests])
     expect(new Set(seen.map((request) => request.body)).size).toBe(1)
+  })
+
+  it.each(['/cut', '/reset'])('is replaced once if it was used before, and not if it was new: %s', async (path) => {
+    expect([await sendCut(1, { url: at(path) }, true), seen.length]).toEqual([200, 2])
+    expect([await sendCut(1, { url: at(path) }, false), seen.length]).toEqual(['connection_failed', 1])
   })
 })
 

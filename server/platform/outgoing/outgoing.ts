@@ -10,7 +10,7 @@ import { type Guard, makeGuard } from './guard.ts'
 import { type HeldResponses, makeHeldResponses } from './held.ts'
 import { firstHop, type Hop, isRedirect, MAX_REDIRECTS, nextHop, portOf, type StreamedBody } from './hops.ts'
 import { bothMasks, MASK, type Mask } from './mask.ts'
-import { withOneResend } from './resend.ts'
+import { watchConnection, withOneResend } from './resend.ts'
 import type { Resolve } from './resolve.ts'
 
 export type OutgoingRequest = {
@@ -271,8 +271,11 @@ function makeConnector(
       callback(error as Error, null)
       return
     }
-    if (guard.isExempt(target.hostname, port)) exempt(target, callback)
-    else guarded(target, callback)
+    const connect = guard.isExempt(target.hostname, port) ? exempt : guarded
+    connect(target, (...[error, socket]) => {
+      if (socket) watchConnection(socket)
+      callback(...([error, socket] as Parameters<typeof callback>))
+    })
   }
 }
 
