@@ -66,5 +66,12 @@ test('an execution that could not be started under the old identity keeps no pla
       trigger: { kind: 'user', id: null },
       startedBy: null,
     })
-  await expect.poll(async () => (await start()).status, { timeout: 10 * SECOND }).toBe('running')
+  // Each start is awaited: an execution that is started while another one is queued is queued behind it.
+  await expect
+    .poll(async () => {
+      const { executionId, status } = await start()
+      await bench.engine.waitFor(bench.workspaceId, executionId, 20 * SECOND)
+      return status
+    })
+    .toBe('running')
 })
