@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { pino } from 'pino'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import type { JsonObject } from '#model/definition'
 import { type Database, openDatabase } from '#platform/db/pool'
 import { newId } from '#platform/ids'
@@ -611,4 +611,26 @@ test('a journal that is closed after a conflict writes what it had begun to writ
   await closed
   expect(await appending).toEqual({ moved: false, started: false })
   expect(await eventsOf(begun.executionId)).toBe(2)
+})
+
+test('a journal that is closed before it has a second connection waits for its statement without work', async () => {
+  const { pool, sizes, answerAll } = manualPool()
+  let refuse = (_error: Error): void => {}
+  vi.spyOn(pool, 'connect').mockImplementationOnce(() => new Promise((_resolve, reject) => (refuse = reject)))
+  const own = makeJournal({ pool, workerId, log })
+  const all = Array.from({ length: 20 }, () => own.append(start()))
+  await expect.poll(() => sizes).toEqual([10])
+  const closing = own.close()
+  refuse(new Error('no connection is free'))
+  await new Promise((resolve) => setImmediate(resolve))
+  const planned = vi.spyOn(globalThis, 'setImmediate')
+  const turns = 10
+  for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+  expect(planned).toHaveBeenCalledTimes(turns)
+  planned.mockRestore()
+  answerAll()
+  await expect.poll(() => sizes).toEqual([10, 10])
+  answerAll()
+  await Promise.all(all)
+  await closing
 })
