@@ -17,11 +17,14 @@ export class Refused extends Error {}
  */
 export class Full extends Error {}
 
+/** A week was sealed, although an execution of it was being started. The week is being opened. */
+const isSealed = (error: unknown): boolean => (error as { constraint?: string }).constraint === 'all_ended'
+
 /**
  * Checks whether the error is temporary: the batch did not cause it, nothing was written, and the same batch is sent
  * again.
  */
 export const isPassing = (error: unknown): boolean =>
-  /^(40|53|55P03|57014|58)/.test((error as { code?: string }).code ?? '')
+  /^(40|53|55P03|57014|58)/.test((error as { code?: string }).code ?? '') || isSealed(error)
 
 export const isFull = (error: unknown): boolean => (error as { code?: string }).code === '53100'

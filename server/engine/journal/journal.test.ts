@@ -2,9 +2,11 @@ import type pg from 'pg'
 import { pino } from 'pino'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import type { JsonObject } from '#model/definition'
+import { DAY } from '#platform/clock'
 import { type Database, openDatabase } from '#platform/db/pool'
 import { newId } from '#platform/ids'
 import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
+import { partitionOf } from '../outputs.ts'
 import type { Append } from './batch.ts'
 import { commitOf, encode, rowsOf } from './encode.ts'
 import { type EventWorkspaces, makeEventWorkspaces } from './event-workspaces.ts'
@@ -633,4 +635,21 @@ test('a journal that is closed before it has a second connection waits for its s
   answerAll()
   await Promise.all(all)
   await closing
+})
+
+test('an execution that was being started while its week was sealed goes on', async () => {
+  const time = (Date.now() - 60 * DAY).toString(16).padStart(12, '0')
+  const executionId = `${time.slice(0, 8)}-${time.slice(8)}${newId().slice(13)}`
+  const append = start({ executionId })
+  await superuser.query(`select engine.ensure_week(to_timestamp($1, 'YYYYMMDD')::timestamp at time zone 'utc')`, [
+    partitionOf(executionId),
+  ])
+  await journal.append(append)
+  await superuser.query(
+    `alter table executions_${partitionOf(executionId)} add constraint all_ended check (status = 'succeeded') not valid`,
+  )
+  const others = [start(), start()]
+  const rowUpdate = { status: 'running' as const, seen: 1 }
+  await Promise.all([journal.append(next(append, { rowUpdate })), ...others.map((other) => journal.append(other))])
+  for (const { executionId: id } of [append, ...others]) expect(await eventsOf(id)).toBe(id === executionId ? 2 : 1)
 })
