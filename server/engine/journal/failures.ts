@@ -1,3 +1,5 @@
+import { isWeekSealed } from './sealed-week.ts'
+
 /**
  * The worker was declared dead, or its journal was closed while nothing could be written. Nothing was written, and
  * nothing will be.
@@ -17,14 +19,11 @@ export class Refused extends Error {}
  */
 export class Full extends Error {}
 
-/** A week was sealed, although an execution of it was being started. The week is being opened. */
-const isSealed = (error: unknown): boolean => (error as { constraint?: string }).constraint === 'all_ended'
-
 /**
  * Checks whether the error is temporary: the batch did not cause it, nothing was written, and the same batch is sent
- * again.
+ * again. A week that was sealed while an execution of it was being started is being opened.
  */
 export const isPassing = (error: unknown): boolean =>
-  /^(40|53|55P03|57014|58)/.test((error as { code?: string }).code ?? '') || isSealed(error)
+  /^(40|53|55P03|57014|58)/.test((error as { code?: string }).code ?? '') || isWeekSealed(error)
 
 export const isFull = (error: unknown): boolean => (error as { code?: string }).code === '53100'
