@@ -134,7 +134,6 @@ export const makeJournal = (deps: {
     } finally {
       if (client) sentAt.delete(client)
       free += 1
-      // A lane without a connection ends because the journal is being closed.
       if (client && queue.length > 0) scheduleFlush()
       if (free === LANES) idle?.()
     }
