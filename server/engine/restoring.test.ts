@@ -41,8 +41,12 @@ beforeEach(() => {
 })
 
 const isHeld = async (client: pg.Client, query: string): Promise<boolean> =>
-  (await client.query(`select from pg_stat_activity where wait_event_type = 'Lock' and query like $1`, [query]))
-    .rowCount !== 0
+  (
+    await client.query(
+      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like $1`,
+      [query],
+    )
+  ).rowCount !== 0
 
 const asking = { nodes: [{ id: 'q', type: 'clarification', args: { question: 'Which?' } }], edges: [] }
 

@@ -62,8 +62,11 @@ const lockWorkers = async (): Promise<void> => {
 
 /** The journal cannot continue until a lock is waited for, so this is a moment after everything that needs no disk. */
 const isAppendHeld = async (): Promise<boolean> =>
-  (await superuser.query(`select from pg_stat_activity where wait_event_type = 'Lock' and query like 'with fence%'`))
-    .rowCount !== 0
+  (
+    await superuser.query(
+      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like 'with fence%'`,
+    )
+  ).rowCount !== 0
 
 const ended = async (id: string): Promise<ExecutionView> =>
   (await bench.engine.waitFor(bench.workspaceId, id, 30 * SECOND)) as ExecutionView

@@ -5,9 +5,9 @@ import type { Logger } from '#platform/log'
 import type { Encoded } from './batch.ts'
 import { commitOf } from './encode.ts'
 import type { EventWorkspaces } from './event-workspaces.ts'
-import { Fenced, Full, isFull, isPassing, Refused, Unsent } from './failures.ts'
+import { Fenced, Full, isFull, isPassing, isWeekSealed, Refused, Unsent } from './failures.ts'
 import type { Paced } from './paced.ts'
-import { isOfWeek, isWeekSealed, type WeekOpener } from './sealed-week.ts'
+import { isOfWeek, type WeekOpener } from './sealed-week.ts'
 
 // Sends one batch on one connection until each of its appends is accepted or refused.
 

@@ -1,5 +1,3 @@
-import { isWeekSealed } from './sealed-week.ts'
-
 /**
  * The worker was declared dead, or its journal was closed while nothing could be written. Nothing was written, and
  * nothing will be.
@@ -18,6 +16,12 @@ export class Refused extends Error {}
  * refused.
  */
 export class Full extends Error {}
+
+/** Checks whether a row belongs to a week that is sealed. */
+export const isWeekSealed = (error: unknown): boolean => {
+  const { code, constraint } = error as { code?: string; constraint?: string }
+  return code === '23514' && constraint === 'all_ended'
+}
 
 /**
  * Checks whether the error is temporary: the batch did not cause it, nothing was written, and the same batch is sent

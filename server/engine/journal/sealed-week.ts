@@ -7,12 +7,7 @@ import { partitionOf } from '../outputs.ts'
 // and the id is not always new: a job that was paused for a month continues with ids from the time of its run. Such a
 // start opens the week again.
 
-type Violation = { code?: string; constraint?: string; table?: string }
-
-export const isWeekSealed = (error: unknown): boolean => {
-  const { code, constraint } = error as Violation
-  return code === '23514' && constraint === 'all_ended'
-}
+type Violation = { table?: string }
 
 export type WeekOpener = {
   /** Opens the week in which the statement found a start. Maintenance seals the week again later. */

@@ -40,7 +40,7 @@ test('a request that uses the database keeps its place, even if it watches for i
   const asked = owner.call('POST', `/api/knowledge/${body.knowledge_id}/search`, { body: { q: 'words' } })
   await until(async () => {
     const rows = await service().sql(
-      `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%from search_knowledge%'`,
+      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%from search_knowledge%'`,
     )
     return rows.length > 0
   }, 'the search to wait in the database')
