@@ -8,8 +8,8 @@ import type { Logger } from '#platform/log'
 import { mailWords } from '#platform/mail-language'
 import { type Mail, MailFailure, type MailMessage } from '#providers/mail/index'
 
-// Mails and channel messages are sent after the transaction that created them has committed. Both providers deduplicate
-// by key.
+// Mails and channel messages are sent after the transaction that created them has committed. Channels deduplicate by
+// key. A mail that is sent again has the same Message-ID.
 
 export type MessageDependencies = {
   db: Database

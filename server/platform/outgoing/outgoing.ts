@@ -3,14 +3,15 @@
 
 import { Readable } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
-import type { Agent, buildConnector, Dispatcher } from 'undici'
+import type { Agent, Dispatcher } from 'undici'
+import { type Library, makeAgent } from './agent.ts'
 import { checkDestination, type OutgoingCredential } from './credential.ts'
 import { asOutgoingFailure, OutgoingFailure } from './failure.ts'
 import { type Guard, makeGuard } from './guard.ts'
 import { type HeldResponses, makeHeldResponses } from './held.ts'
 import { firstHop, type Hop, isRedirect, MAX_REDIRECTS, nextHop, portOf, type StreamedBody } from './hops.ts'
 import { bothMasks, MASK, type Mask } from './mask.ts'
-import { watchConnection, withOneResend } from './resend.ts'
+import { withOneResend } from './resend.ts'
 import type { Resolve } from './resolve.ts'
 
 export type OutgoingRequest = {
@@ -68,9 +69,7 @@ export type OutgoingOptions = { allowTargets: readonly string[]; resolve?: Resol
 
 const DEFAULT_TIMEOUT_MS = 30_000
 const DEFAULT_MAX_BYTES = 10 * 1024 * 1024
-const CONNECT_TIMEOUT_MS = 10_000
 
-type Library = typeof import('undici')
 let loading: Promise<Library> | undefined
 
 /**
@@ -219,18 +218,6 @@ export function makeOutgoing(options: OutgoingOptions): Outgoing {
   }
 }
 
-const makeAgent = (library: Library, guard: Guard, certificate?: ClientCertificate): Agent =>
-  new library.Agent({
-    connect: makeConnector(library, guard, certificate),
-    // Without a limit per target: all tenants share the connections, and one that waits for slow responses of a target
-    // would take all of them.
-    connections: null,
-    pipelining: 1,
-    allowH2: false,
-    keepAliveTimeout: 4_000,
-    maxHeaderSize: 32 * 1024,
-  })
-
 /** Removes the cause of a failure with a credential, because the cause may contain the request. */
 function failureOf(error: unknown, credential: OutgoingCredential | undefined): OutgoingFailure {
   if (credential === undefined) return asOutgoingFailure(error)
@@ -249,35 +236,8 @@ const bodyToSend = (body: Hop['body']): string | Buffer | Readable | null =>
 
 type Bounds = { timeoutMs: number; maxRedirects: number }
 
-type ClientCertificate = NonNullable<OutgoingCredential['clientCertificate']>
-
 const withTimeout = (timeoutMs: number, signal: AbortSignal | undefined): AbortSignal =>
   signal ? AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]) : AbortSignal.timeout(timeoutMs)
-
-/** Checks in the connector, not only in the lookup: for an address literal, the library never calls the lookup. */
-function makeConnector(
-  library: Library,
-  guard: Guard,
-  certificate: Partial<ClientCertificate> = {},
-): buildConnector.connector {
-  const options = { timeout: CONNECT_TIMEOUT_MS, allowH2: false, ...certificate }
-  const guarded = library.buildConnector({ lookup: guard.lookup, ...options })
-  const exempt = library.buildConnector(options)
-  return (target, callback) => {
-    const port = Number(target.port || (target.protocol === 'https:' ? 443 : 80))
-    try {
-      guard.checkLiteral(target.hostname, port)
-    } catch (error) {
-      callback(error as Error, null)
-      return
-    }
-    const connect = guard.isExempt(target.hostname, port) ? exempt : guarded
-    connect(target, (...[error, socket]) => {
-      if (socket) watchConnection(socket)
-      callback(...([error, socket] as Parameters<typeof callback>))
-    })
-  }
-}
 
 type Answer = Pick<Dispatcher.ResponseData, 'headers' | 'body' | 'statusCode'>
 
